@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Checks of options beyond their type: whether a profile exists, whether a time can be read. With these checks, all
-problems with the options of a run are reported at once, before a host is planned, and once for each value, regardless
-of how many hosts have it."""
+"""Checks of options beyond their type: for example whether a profile exists, or whether a time can be parsed. With
+these checks, all problems with the options of a run are reported at once, before any host is planned. Each value is
+checked only once, no matter how many hosts have it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CHECKS: dict[str, Callable[[Any], Any]] = {
     "sweep_target": read_target,
     "workspace_reserve": lambda value: reserve_option(str(value)),
 }
-"""They raise DefinitionError, PolicyError or ValueError."""
+"""The checks raise DefinitionError, PolicyError or ValueError."""
 
 
 def problems_of_meaning(values: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:

@@ -102,7 +102,7 @@ def _latency(name: str, description: str, at_least_column: str = "", method: str
 
 def _response(name: str) -> Metric:
     """Return the metric of a percentile over response times, or of their mean or maximum,
-    which are judged as they stand."""
+    which are judged without a confidence bound."""
     what = {"response_mean": "mean time", "response_max": "longest time"}.get(name)
     if what is not None:
         return _latency(name, f"{what} since the intended start of an operation, at a fixed rate")

@@ -51,7 +51,8 @@ class View:
     """The next steps, by the keys of ``_report/causes/advice.py``, if they differ from those after a test."""
 
     def cause_of(self, host: Host) -> str:
-        """Return the kind of causes for a host that does not pass: it was not measured to the end, or not at all."""
+        """Return the kind of causes for a host that does not pass, because it was not measured to the end or not at
+        all."""
         return "measurement" if host.tester else "unmeasured"
 
     def advise(self, found: Sequence[tuple[Host, Mapping[str, Any]]], verdict: str) -> tuple[str, str]:
@@ -60,12 +61,12 @@ class View:
         raise NotImplementedError
 
     def headline(self, model: Model) -> str:
-        """Return the heading of the report, empty if the verdict is the heading."""
+        """Return the heading of the report; empty if the verdict is the heading."""
         return ""
 
     def finding(self, model: Model) -> str:
-        """Return the figure that matters most, to follow the verdict in the heading and in the statement: "12 times
-        slower than certified". Empty if the statement says it."""
+        """Return the most important figure, which follows the verdict in the heading and in the statement, such as "12
+        times slower than certified". Empty if the statement already contains it."""
         return ""
 
     def statement(self, model: Model) -> str:
@@ -73,22 +74,23 @@ class View:
         return f"{self.title} on {model.size}: {', '.join(model.verdicts_told) or 'none was made'}."
 
     def lines(self, model: Model) -> list[str]:
-        """Return the results of the hosts, one line for each figure or claim that belongs on a screen."""
+        """Return the results of the hosts, with one line for each figure or claim to be shown on the screen."""
         return []
 
     def claim(self, host: Host) -> str:
-        """Return what a host that passed proves, for its test case; empty if its limits show it."""
+        """Return what the result of a host that passed proves, for its test case; empty if this is clear from its
+        limits."""
         return ""
 
     def overview(self, model: Model, shown: Sequence[tuple[Host, Markup]]) -> Markup | str:
         """Return the section of the page about all hosts, with the id "fleet", if it is not about latencies by block
-        size; otherwise empty. Each shown host comes with its name, which is a link to its section."""
+        size; otherwise empty. ``shown`` contains the hosts, each with its name as a link to its section."""
         return ""
 
     def section(self, host: Host) -> Markup | str:
-        """Return a host's part of the page, empty if it has none."""
+        """Return the part of the page about a host; empty if there is none."""
         return ""
 
     def metrics(self, hosts: Sequence[tuple[Host, str]]) -> Iterator[str]:
-        """Yield families of metrics and their samples. Each host comes with the labels that name it."""
+        """Yield families of metrics and their samples. Each host is given together with the labels that identify it."""
         yield from ()

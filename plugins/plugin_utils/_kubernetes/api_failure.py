@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Why a call of the cluster's API failed, as a sentence made from the messages of the modules of kubernetes.core."""
+"""Makes sentences about why a call of the cluster's API failed, from the messages of the modules of kubernetes.core."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ NEEDS = "docs/kubernetes.md lists the rights that this needs"
 
 
 class ClusterError(Exception):
-    """A test without a result; the message is the reason. ``unreachable`` if the cluster did not answer at all."""
+    """The test has no result. The message is the reason. ``unreachable`` is true if the cluster did not answer at
+    all."""
 
     def __init__(self, reason: str, unreachable: bool = False) -> None:
         super().__init__(reason)
@@ -32,7 +33,8 @@ class ClusterError(Exception):
 
 
 def api_failure(what: str, text: str) -> ClusterError:
-    """Return the error for a failed call that was to do ``what``, from the failed module's message."""
+    """Return the error for a failed call, from the message of the failed module. ``what`` is a phrase for the purpose
+    of the call."""
     text = re.sub(r'\\+(?=")', r"\\", text)
     said, code = _MESSAGE.search(text), _CODE.search(text)
     message = " ".join((re.sub(r"\\(.)", r"\1", said[1]) if said else text).split())[:_LONGEST]

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The objects that a test of a storage class creates: container/job.yml with the names,
-sizes and arguments of this test."""
+"""Makes the objects for a test of a storage class: container/job.yml with the names, sizes and arguments of this
+test."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ RUN_LABEL = "mqops.logdisk/run"
 MANAGED_BY = {"app.kubernetes.io/managed-by": "mqops.logdisk"}
 
 OF_THE_CLUSTER = "none"
-"""The group of a pod whose cluster sets it."""
+"""The value for a group that the cluster chooses."""
 
 KEEP_S = 3600
-"""How long Kubernetes keeps a job that has ended, if its controller was lost."""
+"""How long Kubernetes keeps a finished job if its controller was lost."""
 _RESERVED_OF_POD = ("containers", "volumes", "restartPolicy", "hostname", "activeDeadlineSeconds")
 _MIB, _GIB = 1 << 20, 1 << 30
 
 
 class ManifestError(ValueError):
-    """A test for which no objects can be made; the message names the option."""
+    """The objects of a test cannot be made. The message names the option."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One test of one storage class. ``pod`` is merged into the pod's description."""
+    """One test of one storage class. ``pod`` is merged into the spec of the pod."""
 
     name: str
     run_id: str
@@ -59,18 +59,18 @@ class Claim:
 
 
 def label_of(run_id: str) -> str:
-    """Return a run ID as the value of a label and as a part of a name."""
+    """Return a run ID in a form that can be the value of a label and a part of a name."""
     return run_id.lower().replace("_", "-").replace(".", "-")
 
 
 def object_name(run_id: str, host: str, number: int) -> str:
-    """Return the name of claim, job and pod; it is short enough for a host name.
-    Two hosts may stand for the same cluster, but they never share a job."""
+    """Return the name of claim, job and pod; it is short enough for a host name. Two hosts may represent the same
+    cluster, but they never share a job."""
     return f"logdisk-{label_of(run_id)[:40]}-{zlib.crc32(host.encode('utf-8', 'surrogateescape')):08x}-{number}"
 
 
 def follow_up(run_id: str) -> str:
-    """Return what happens to a run whose controller has ended, and the command that ends it."""
+    """Return sentences about what happens to a run whose controller has ended, and the command that ends the run."""
     return (
         f"If this command ends, the job of run {run_id} continues in its cluster. Kubernetes removes it with its claim "
         "one hour after its end. To remove both at once:\n  kubectl delete job --namespace NAMESPACE --selector "
@@ -128,7 +128,7 @@ def claim_of(claim: Claim, job_uid: str) -> dict[str, Any]:
 
 
 def merged(base: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    """Return ``base`` with ``more`` in it; dictionaries are merged, everything else is replaced."""
+    """Return ``base`` with the values of ``more``. Dictionaries are merged, and everything else is replaced."""
     both = {**base, **more}
     return {
         key: merged(base[key], value) if isinstance(base.get(key), Mapping) and isinstance(value, Mapping) else value

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The log of a tester in a pod: the tables that ``--tables=-`` printed among other lines,
-and the tester's last messages."""
+"""Reads the log of a tester in a pod: the tables that ``--tables=-`` printed among other lines, and the last error
+message."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _LONGEST = 500
 
 
 class LogError(ValueError):
-    """A log without complete tables; the message says what is wrong."""
+    """The log does not contain complete tables. The message says what is wrong."""
 
 
 def read_tables(log: str, names: Sequence[str]) -> dict[str, bytes]:
-    """Return the tables of a log by name, but only those in ``names``. Raises LogError if a table or the end is
+    """Return the tables in a log by name, limited to those in ``names``. Raises LogError if a table or the end is
     missing or damaged."""
     if len(log) > MAX_LOG_BYTES:
         raise LogError(f"the log is larger than {MAX_LOG_BYTES >> 20} MiB")

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The state of a test, derived from its objects: it continues, the tester has ended, or there will be no result, with
-the reason in one sentence."""
+"""Derives the state of a test from its objects. The test continues, the tester has ended, or there will be no result,
+with the reason in one sentence."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.pod_log import last_complaint
 
 WAITS, MEASURES, ENDED, FAILED = "waits", "measures", "ended", "failed"
-"""Nothing runs yet; the tester runs; it has ended with tables; there will be none."""
+"""The states: nothing is running yet, the tester is running, it has ended with tables, or there will be no tables."""
 
 CONTAINER = "logdisk"
 """The tester's container. A cluster may add others to the pod."""
 WITH_TABLES = (0, 3, 4)
-"""Statuses with which the tester has printed its tables. With 2 it may have."""
+"""Exit statuses with which the tester has printed its tables. With status 2, it may have printed them."""
 _REFUSED = 2
 _LONGEST = 500
-# Kubernetes retries these forever, so an administrator must act.
+# Kubernetes retries after these failures forever, so an administrator must intervene.
 _IMAGE_MISSING = (
     "ErrImagePull",
     "ImagePullBackOff",
@@ -49,7 +49,7 @@ class Seen:
     ``waited_s`` is the time for which nothing has been running."""
 
     job: Object
-    claim: Object  # empty if it was not requested
+    claim: Object  # empty if the object was not requested
     pods: Sequence[Object]
     events: Sequence[Object]
     waited_s: float
@@ -60,7 +60,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class State:
-    """The resulting state. ``reason`` is set if the test failed, and ``pod`` as soon as there is one."""
+    """The resulting state. ``reason`` is set if the test failed, and ``pod`` is set as soon as there is one."""
 
     name: str
     reason: str = ""
@@ -87,13 +87,13 @@ def state_of(seen: Seen) -> State:
 
 
 def exit_status(pod: Object) -> int | None:
-    """Return the exit status of the pod's container, None if it has none."""
+    """Return the exit status of the pod's container, or None."""
     status = _terminated(pod).get("exitCode")
     return status if isinstance(status, int) else None
 
 
 def refusal(message: str, size: str) -> str:
-    """Return why the tester refused to measure, from its last message, with what to do about it in a cluster."""
+    """Return the reason why the tester refused to measure, from its last message, with advice for a cluster."""
     if _NO_SPACE in message:
         return (
             f"no space on the volume: {message} (the claim had {size}; set claim_size, or smaller "
@@ -119,7 +119,7 @@ def _ended_badly(seen: Seen, pod: Object) -> str:
             f"the tester ended with status {status}: "
             f"{last_complaint(_text(ended.get('message'), 4096)) or 'it did not say why'}"
         )
-    if _get(pod, "status", "reason") and status is None:  # evicted, or its node is lost
+    if _get(pod, "status", "reason") and status is None:  # the pod was evicted, or its node was lost
         return (
             f"the pod was ended by Kubernetes ({_text(_get(pod, 'status', 'reason'))}): "
             f"{_text(_get(pod, 'status', 'message'))}"
@@ -138,7 +138,7 @@ def _ended_badly(seen: Seen, pod: Object) -> str:
 
 
 def _never_starts(seen: Seen, pod: Object) -> str:
-    """Return why the pod will never start, empty if it may."""
+    """Return the reason why the pod will never start; empty if it may still start."""
     waiting = _get(_container(pod), "state", "waiting") or {}
     reason, message = _text(waiting.get("reason")), _text(waiting.get("message"))
     if reason in _IMAGE_MISSING:

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whether a volume is unlike the other volumes of its class: the logarithms of figures are compared, and higher means
-worse."""
+"""Determines whether a volume is unlike the other volumes of its class. The logarithms of figures are compared, and
+higher means worse."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from statistics import fmean, median
 
 FEWEST_ALIKE = 8
-"""The number of hosts from which the common part of a class can be determined."""
+"""The smallest number of hosts from which the common change of a class can be determined."""
 MAD_TO_DEVIATION = 1.4826
 
 _LEAST_DEVIATION = 0.02
@@ -22,8 +22,8 @@ _LEAST_DEVIATION = 0.02
 
 @dataclass(frozen=True)
 class Likeness:
-    """How alike the hosts of a class are: the middle and the range of their figures, and the conspicuous hosts with
-    their deviation, as a share."""
+    """How similar the hosts of a class are: the middle and the range of their figures, and the conspicuous hosts with
+    their deviations as shares."""
 
     middle: float
     lowest: float
@@ -32,8 +32,8 @@ class Likeness:
 
 
 def likeness(figures: Mapping[str, Sequence[float]], *, margin: float) -> Likeness:
-    """Return how alike the hosts of a class are, by the figures of each host's rows.
-    A class of fewer than eight hosts only has a range."""
+    """Return how similar the hosts of a class are, according to the figures of each host's rows. If a class has fewer
+    than eight hosts, only the range is returned."""
     means = {host: fmean(map(math.log, rows)) for host, rows in figures.items()}
     middle = median(means.values())
     conspicuous = {}

@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Variances of similar things, each estimated from few values and drawn towards the common estimate (Smyth 2004).
+"""Variances of similar items, each estimated from few values and then moved towards the common estimate (Smyth 2004).
 
-How far they are drawn depends on how much they differ beyond chance. If they do not differ, all have the same variance;
+How far they are moved depends on how much they differ beyond chance. If they do not differ, all have the same variance;
 if they differ much, each keeps its own.
 """
 
@@ -22,21 +22,23 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.polygamma 
 )
 
 _LEAST_OF_MEDIAN = 1e-4
-"""A variance below this share of the median is taken to be that much: its logarithm would count for too much."""
+"""Variances below this share of the median are replaced with it, because their logarithms would have too much
+influence."""
 
 
 @dataclass(frozen=True)
 class Spread:
-    """A variance and its degrees of freedom, which need not be whole."""
+    """A variance and its degrees of freedom, which need not be a whole number."""
 
     variance: float
     degrees: float
 
 
 def moderated(spreads: Sequence[Spread], things: int) -> list[Spread]:
-    """Return the variances drawn towards each other. Those without a degree of freedom get the common variance.
+    """Return the variances, moved towards each other. Variances without a degree of freedom are replaced with the
+    common variance.
 
-    things is the number of independent things (the rows of a host are not independent of one another). It limits the
+    ``things`` is the number of independent items (the rows of a host are not independent of each other). It limits the
     degrees of freedom of the common variance.
     """
     known = [spread for spread in spreads if spread.degrees > 0]
@@ -52,7 +54,7 @@ def _drawn(spread: Spread, common: Spread) -> Spread:
 
 
 def _common(known: Sequence[Spread], things: int) -> Spread:
-    """Return the variance that they have in common, and how many degrees of freedom it has."""
+    """Return the common variance and its degrees of freedom."""
     most_degrees = fmean(spread.degrees for spread in known) * (things - 1)
     least = _LEAST_OF_MEDIAN * median(spread.variance for spread in known)
     if not least > 0 or len(known) < 2:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 _LARGE = 12
-"""From here on the asymptotic series is exact."""
+"""From this argument on, the asymptotic series is exact."""
 _BERNOULLI = ((2, 1 / 6), (4, -1 / 30), (6, 1 / 42), (8, -1 / 30), (10, 5 / 66))
 
 

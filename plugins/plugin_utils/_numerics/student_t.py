@@ -21,8 +21,7 @@ def upper_tail(t: float, degrees: float) -> float:
 
 @lru_cache(maxsize=4096)
 def quantile(probability: float, degrees: float) -> float:
-    """Return the value that a t-distributed variable does not exceed with this probability, which is above 0 and below
-    1."""
+    """Return the quantile of the t distribution for a probability above 0 and below 1."""
     if probability < 0.5:
         return -quantile(1 - probability, degrees)
     low, high = 0.0, 1.0

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The buckets in which the tester counts latencies (src/figures/distribution.h),
-so that the histogram of an observation has the same buckets as the tester's.
+"""Defines the buckets in which the tester counts latencies (src/figures/distribution.h), so that the histogram of an
+observation has the same buckets.
 
-The buckets are exact below 256 ns. Above, there are 128 buckets per octave, up to 2^42 ns. Longer latencies count in
-the last bucket.
+The buckets are exact below 256 ns. Above, there are 128 buckets per octave, up to 2^42 ns. Longer latencies are counted
+in the last bucket.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Counts = Mapping[int, int]
 
 
 def bucket_of(latency_ns: int) -> int:
-    """Return the bucket that counts a latency."""
+    """Return the bucket in which a latency is counted."""
     latency_ns = min(latency_ns, LONGEST_NS)
     shift = max(latency_ns.bit_length(), 8) - 8
     return (shift << 7) + (latency_ns >> shift)

@@ -4,7 +4,7 @@
 
 """The observation of a queue manager, regardless of the source: plain figures that do not change after they are read.
 
-None means that the source does not report a figure. It never means zero.
+None means that the source does not report a figure; it never means zero.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ FACTS = {
     "probe_overhead_call_ns": "overhead of watching for each call, if the log is watched as well",
     "events_lost": "events that bpftrace lost: lines about maxima and slow operations may be missing",
 }
-"""Facts that are used here. A source may add others, which are shown as they are."""
+"""The facts that are used here. Sources may add others, which are shown unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,8 @@ class Options:
     """The parts of the request for an observation that are needed for reading samples and making tables.
 
     A source that watches one queue manager needs its name; ``calls`` are the watched MQI calls in the given order,
-    empty if only the log is watched. The thresholds are the ones of over.csv, rising; only an exact source counts them.
+    empty if only the log is watched. The thresholds are those of over.csv, in ascending order. Only an exact source
+    counts operations above them.
     """
 
     queue_manager: str
@@ -55,11 +56,11 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """One interval of one stream. The source determines its length, which is about observe_interval.
+    """One interval of one stream. The source determines its length, which is approximately observe_interval.
 
     ``start_epoch_s`` is the wall clock of the host since 1970 and ``elapsed_s``, which is above 0, is the length by its
-    monotonic clock. ``operations`` and ``bytes`` are counts for this interval alone. The latencies are for one
-    operation, except that ``latency_sum_ns`` is the sum of all. Only the log has ``write_size_mean_bytes``.
+    monotonic clock. ``operations`` and ``bytes`` are counts for this interval alone. The latencies are those of single
+    operations, except for ``latency_sum_ns``, which is the sum. Only the log has ``write_size_mean_bytes``.
     """
 
     start_epoch_s: float
@@ -78,9 +79,9 @@ class Interval:
 class Second:
     """One exact second of a stream, numbered from 1 since the observation began: the operations that returned in it.
 
-    Seconds without an operation are listed too, with 0 operations and None for minimum and maximum. ``partial`` says
-    that the last second was cut short. ``buckets`` has the operations by the tester's bucket, empty if they are not
-    known for each second.
+    Seconds without an operation are listed too, with 0 operations and None for minimum and maximum. ``partial`` is true
+    if the second is the last one and was cut short. ``buckets`` has the operations by the tester's buckets; empty if
+    they are not known for each second.
     """
 
     number: int
@@ -96,8 +97,8 @@ class Second:
 
 @dataclass(frozen=True, slots=True)
 class Over:
-    """How many operations of a second took longer than a threshold, at least one. They are counted as the tester counts
-    them, by whole buckets of the histogram."""
+    """How many operations of a second (at least one) took longer than a threshold. As in the tester, they are counted
+    by whole buckets of the histogram."""
 
     second: int
     stream: str
@@ -135,10 +136,10 @@ class Observation:
     """All data from a source, in order of time.
 
     Only an exact source (bpftrace) fills ``seconds``, ``histograms``, ``over``, ``maxima`` and ``stalls``.
-    ``histograms`` has, by stream and batch (1 to 30, equal parts of the time), the operations by upper bound in ns of
-    the tester's own buckets. ``facts`` are numbers and names (FACTS lists those that are used here), and ``problems``
-    are sentences about what is missing or doubtful. ``elapsed_ns`` is the observed time, and ``start_epoch_s`` is the
-    time at which it began. ``ending`` says why it ended early, empty if it did not.
+    ``histograms`` contains, for each stream and batch (1 to 30, equal parts of the time), the operations by the upper
+    bound in ns of the tester's buckets. ``facts`` are numbers and names (FACTS lists those that are used here), and
+    ``problems`` are sentences about what is missing or doubtful. ``elapsed_ns`` is the observed time, and
+    ``start_epoch_s`` is the time at which it began. ``ending`` says why it ended early; empty if it did not.
     """
 
     source: str

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The figures that MQ publishes about its log, regardless of the form in which they arrive. For each interval, these
-are the bytes, a rolling average of latency and of size, and the slowest write.
+"""Converts the figures that MQ publishes about its log, regardless of the form in which they arrive. For each interval,
+these are the bytes, rolling averages of latency and size, and the slowest write.
 
 MQ does not count writes, so their number is an estimate: the bytes divided by the mean size.
 """
@@ -25,7 +25,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval im
 PHYSICAL, LOGICAL, LATENCY, SIZE = "physical_bytes", "logical_bytes", "latency_ns", "size_bytes"
 SLOWEST, SLOWEST_AT, IN_USE, MOST = "slowest_ns", "slowest_at_epoch_s", "in_use_bytes", "max_bytes"
 LARGEST = float(1 << 63)
-"""No figure of MQ is larger."""
+"""No figure of MQ can be larger."""
 _SLACK_S = 1.0
 _LATEST_EPOCH_S = 1e11
 _RESTARTED = "The queue manager restarted while it was observed: its slowest write since restart became faster."
@@ -33,8 +33,8 @@ _RESTARTED = "The queue manager restarted while it was observed: its slowest wri
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """The figures that MQ published about one interval; None if not published. The slowest write is the slowest since
-    the queue manager started."""
+    """The figures that MQ published about one interval, or None for figures that it did not publish. The slowest write
+    is that since the queue manager started."""
 
     start_epoch_s: float
     elapsed_s: float
@@ -59,7 +59,7 @@ CAVEAT_OF_AVERAGES = (
 
 
 def epoch_of(number: float) -> float:
-    """Return an instant in seconds since 1970 that may have been published in milliseconds or microseconds."""
+    """Return a time in seconds since 1970. It may have been published in milliseconds or microseconds."""
     while number > _LATEST_EPOCH_S:
         number /= 1000
     return number
@@ -74,13 +74,13 @@ def observation_of(
     ending: str = "",
     slowest_before_ns: float | None = None,
 ) -> Observation:
-    """Return the published figures as an observation of the log; ``slowest_before_ns`` is the slowest write as of the
-    start of the observation, None if that was not published."""
+    """Return the published figures as an observation of the log. ``slowest_before_ns`` is the slowest write at the
+    start of the observation, or None if it was not published."""
     grown = list(_growth(published, slowest_before_ns))
     slowest = [each for each in (slowest_before_ns, *(each.slowest_ns for each in published)) if each]
     restarted = any(later < earlier for earlier, later in pairwise(slowest))
-    # After a restart, MQ no longer reports the slowest write before it, so a maximum is known only if it is longer
-    # than all of those writes.
+    # After a restart, MQ no longer reports the slowest write from before the restart. A maximum is known only if it is
+    # slower than that write.
     known = [maximum if maximum and not (restarted and maximum.new_ns < max(slowest)) else None for maximum in grown]
     intervals = tuple(_interval(each, maximum) for each, maximum in zip(published, known, strict=True))
     return Observation(
@@ -117,8 +117,8 @@ def _operations(each: Published) -> int | None:
 
 
 def _growth(published: Sequence[Published], previous: float | None) -> Iterator[Maximum | None]:
-    """Yield for each interval the slowest write since restart if it was in this interval: according to its time, or
-    because the previous slowest one was faster."""
+    """Yield, for each interval, the slowest write since restart if it occurred in this interval. This follows from its
+    time, or from a faster previous maximum."""
     for each in published:
         found = None
         if each.slowest_ns:
@@ -137,7 +137,7 @@ def _growth(published: Sequence[Published], previous: float | None) -> Iterator[
 
 def _facts(published: Sequence[Published], restarted: bool) -> dict[str, Fact]:
     """Return the newest values that do not belong to an interval. The slowest write since a restart says nothing about
-    the writes before it."""
+    writes before the restart."""
     found: dict[str, Fact] = {}
     for each in published:
         for name, value in (

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The samples of an observer on a host, read from untrusted bytes: JSON lines, each with a text of the source and its
-times, and finally the reason why the observer ended."""
+"""Reads the samples of an observer on a host from untrusted bytes: JSON lines, each with a text of the source and its
+times, and a last line with the reason why the observer ended."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader im
 
 MOST_BYTES = 64 << 20
 LONGEST_LINE = 4 << 20
-"""A sample is at most 1 MiB, and JSON may escape each of its characters."""
+"""A sample has at most 1 MiB, and JSON may escape each of its characters."""
 LATEST_EPOCH_S = 1e11
 _LARGEST_NS = (1 << 63) - 1
 _LONGEST_REASON = 1000
 ENDS = ("finished", "deadline", "lease", "stopped", "failed")
-"""How an observer ends. The first two are planned ends."""
+"""The ways in which an observer ends. The first two are normal."""
 AS_PLANNED = ENDS[:2]
 _SAMPLE = Keys({"epoch_s": Within(0, LATEST_EPOCH_S), "monotonic_ns": Within(0, _LARGEST_NS, int), "text": str})
 
@@ -49,7 +49,7 @@ class Samples:
 
 def read_samples(content: bytes) -> Samples:
     """Return the samples of a file that may still be growing: a last line without a line end is left for the next
-    time."""
+    call."""
     problems = []
     if len(content) > MOST_BYTES:
         problems.append(f"The observer sent {len(content)} bytes; only the first {MOST_BYTES} are read.")
@@ -77,7 +77,7 @@ def read_samples(content: bytes) -> Samples:
 
 
 def _value(line: bytes) -> Mapping[str, Any]:
-    """Return the JSON object of a line, an empty one if there is none."""
+    """Return the JSON object in a line, or an empty one."""
     if len(line) > LONGEST_LINE:
         return {}
     try:

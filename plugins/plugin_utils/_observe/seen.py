@@ -14,7 +14,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.utilisation
 
 MOST_INTERVALS = 10_000
 MOST_MAXIMA = 1_000
-"""A record has a bounded size; a day has 8,640 intervals of 10 s."""
+"""The size of a record is limited, but a day has 8,640 intervals of 10 s."""
 
 
 def seen_of(observation: Observation, options: Options) -> dict[str, Any]:

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""An observation as the tester's tables, so that every reader of those tables can read an observation.
+"""Converts an observation to the tester's tables, so that every reader of these tables can read it.
 
-The log is one step, whose size is its mean write size; each MQI call is a step of its own without a size, in a stream
-of its name, so that no limit on the log judges it. A figure that the source does not report is an empty field, and a
-table without any figures is absent.
+The log is one step, whose size is the mean write size. Each MQI call is a separate step without a size, in a stream
+with the name of the call, so that no limit on the log judges it. A figure that the source does not report is an empty
+field, and a table without any figures is absent.
 
 In addition to keys of the tester, run.csv has ``source``, ``queue_manager``,
 ``log_path`` and the facts of the observation under their own names.
@@ -87,7 +87,7 @@ COLUMNS = {
     "stalls.csv": (*KEY_COLUMNS, "rank", "start_offset_ns", "latency_ns", "in_flight", "file"),
     "over.csv": (*KEY_COLUMNS, "second", "over_ns", "operations", "latency_sum_ns"),
 }
-"""The columns of each table that an observation fills, a part of the tester's in the tester's order."""
+"""The columns of each table that an observation fills in. They are some of the tester's columns, in the same order."""
 
 _WORKER = 1
 _WRITE, _CALL = "write", "call"
@@ -175,8 +175,8 @@ def _results(step: _Step, observation: Observation) -> list[_Row]:
 
 
 def _published(step: _Step) -> _Row:
-    """Return the figures that follow from rolling averages: there is no percentile, and the only extreme is a slowest
-    write that is known to be the slowest."""
+    """Return the figures that can be derived from rolling averages. There are no percentiles, and the only extreme is
+    the slowest write, if it is certain that it is the slowest."""
     sum_ns = latency_sum_ns(step.intervals)
     operations = sum(each.operations or 0 for each in step.intervals)
     return {
@@ -220,7 +220,7 @@ def _exact(step: _Step, observation: Observation) -> _Row:
 
 
 def _buckets(step: _Step, observation: Observation) -> list[tuple[int, int]]:
-    """Return the whole histogram of a step as pairs of upper bound and operations."""
+    """Return the complete histogram of a step as pairs of upper bound and operations."""
     return [
         pair
         for (stream, dummy), counts in observation.histograms.items()
@@ -230,8 +230,8 @@ def _buckets(step: _Step, observation: Observation) -> list[tuple[int, int]]:
 
 
 def _percentiles(pairs: Sequence[tuple[int, int]], longest_ns: int) -> _Row:
-    """Return the percentiles of pairs of upper bound and operations, as the tester computes them;
-    for the percentiles by time, a bucket is weighted by its middle."""
+    """Return the percentiles of pairs of upper bound and operations, as the tester computes them; for time-weighted
+    percentiles, buckets are weighted by their middles."""
     operations = sum(count for dummy, count in pairs)
     by_time = [(upper, count * (upper + lower_ns(bucket_of(upper)))) for upper, count in pairs]
     found: _Row = {f"latency_{name}_ns": percentile_ns(pairs, above, longest_ns) for name, above in _ABOVE.items()}
@@ -295,7 +295,7 @@ def _over(step: _Step, observation: Observation) -> Iterable[_Row]:
 
 
 def _run(observation: Observation, options: Options, steps: int) -> dict[str, Any]:
-    """Return the keys of run.csv, ``complete`` last. If there is no step, the ending says why."""
+    """Return the keys of run.csv, with ``complete`` last. If there is no step, the reason for the end says why."""
     ending = observation.ending or ("" if steps else (observation.problems or ("the source said nothing",))[0])
     ended_epoch_s = observation.start_epoch_s + observation.elapsed_ns / _NS_PER_S
     run = {

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""An observation as lines for a terminal: a table of intervals with a line at each new maximum, a histogram,
-and how busy the logger was."""
+"""Shows an observation as lines for a terminal: a table of intervals with a line at each new maximum, a histogram, and
+how busy the logger was."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _ESTIMATED = (
 )
 _UNKNOWN = "-"
 _TIME = "Time "
-"""The title of the first column. A sentence begins with another word."""
+"""The title of the first column. No other line begins with this word."""
 _CLEAR_TREND = 0.02
 
 
@@ -68,13 +68,13 @@ class _SoFar:
 
     @property
     def mean_ns(self) -> float | None:
-        """The mean of all operations; if they were not counted, the mean that was published last."""
+        """The mean of all operations or, if they were not counted, the last published mean."""
         return self.spent_ns / self.spent_operations if self.spent_operations else self.newest_mean_ns
 
 
 def live_lines(observation: Observation) -> list[str]:
-    """Return the table of intervals with a line at each new maximum, in order of time:
-    an observation that continues only adds lines at the end."""
+    """Return the table of intervals with a line at each new maximum, in order of time. If an observation continues,
+    lines are only added at the end."""
     if not observation.intervals and not observation.maxima:
         return []
     lines = [_SO_FAR, *([_ESTIMATED] if observation.facts.get("operations_are_estimated") else [])]
@@ -97,8 +97,8 @@ def live_lines(observation: Observation) -> list[str]:
 
 
 def newest_lines(lines: Sequence[str], shown: int, room: int) -> list[str]:
-    """Return the last lines after the first ``shown`` ones, as many as fit, with the titles of the columns if the first
-    ones are cut off."""
+    """Return as many of the last lines after the first ``shown`` ones as fit. If lines are cut off at the beginning,
+    the titles of the columns are added."""
     new = list(lines[shown:][-room:]) if room else []
     titles = [line for line in lines[: len(lines) - len(new)] if line.startswith(_TIME)]
     is_titled = shown or not titles or any(line.startswith(_TIME) for line in new)
@@ -115,8 +115,8 @@ def final_lines(observation: Observation, *, histograms: bool = True) -> list[st
 
 
 def histogram_lines(observation: Observation, stream: str) -> list[str]:
-    """Return the histogram of a stream with bars, in at most HISTOGRAM_ROWS rows of equal ratio;
-    nothing if the source has none."""
+    """Return the histogram of a stream with bars, in at most HISTOGRAM_ROWS rows of equal ratio; nothing if the source
+    does not provide one."""
     counts: Counter[int] = Counter()
     for (name, dummy), found in observation.histograms.items():
         if name == stream:

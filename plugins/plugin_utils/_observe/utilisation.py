@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How close the log is to its limit: one write is outstanding at a time, so the share of time with a write in flight
-cannot exceed 1.
+"""Calculates how close the log is to its limit. One write is outstanding at a time, so the share of time with a write
+in flight cannot exceed 1.
 
 From the figures that MQ publishes, this share is estimated as (physical bytes per second / write size) x write
 latency. The estimate may exceed 1, because these figures are rolling averages.
@@ -22,10 +22,10 @@ FEWEST_FOR_A_TREND = 3
 
 @dataclass(frozen=True, slots=True)
 class Utilisation:
-    """The share of its time that the logger wrote: over the whole observation and in its busiest interval, and how much
-    this share rose per hour (negative if it fell).
+    """The share of time during which the logger was writing, for the whole observation and for its busiest interval,
+    and how much this share increased per hour (negative if it decreased).
 
-    None means not known; a trend needs three intervals.
+    None means unknown. A trend requires three intervals.
     """
 
     share: float | None
@@ -47,21 +47,21 @@ def utilisation(observation: Observation) -> Utilisation:
 
 
 def utilisation_of(intervals: Iterable[Interval]) -> float | None:
-    """Return the share of time in which a write was in flight, over the intervals for which it is known; None if there
-    are none."""
+    """Return the share of time during which a write was in flight, in the intervals for which it is known; None if
+    there are none."""
     known = [(each.elapsed_s, spent) for each in intervals if (spent := spent_ns(each)) is not None]
     elapsed_s = sum(elapsed_s for elapsed_s, dummy in known)
     return sum(spent for dummy, spent in known) / 1e9 / elapsed_s if elapsed_s else None
 
 
 def latency_sum_ns(intervals: Sequence[Interval]) -> float | None:
-    """Return the time spent in all operations, None if it is not known for an interval that has operations."""
+    """Return the time spent in all operations, or None if it is unknown for an interval with operations."""
     spent = [spent_ns(each) for each in intervals]
     return None if None in spent else sum(ns for ns in spent if ns is not None)
 
 
 def spent_ns(each: Interval) -> float | None:
-    """Return the time spent in the operations of an interval, None if it is not known."""
+    """Return the time spent in the operations of an interval, or None if unknown."""
     if each.latency_sum_ns is not None:
         return each.latency_sum_ns
     if each.operations == 0:

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The sizes of the log writes of a queue manager, as published while queue managers were discovered.
-Nobody vouches for it."""
+"""The sizes of the log writes of a queue manager, as published while queue managers were discovered. The data is
+untrusted."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LONGEST = 500
 
 @dataclass(frozen=True, slots=True)
 class WriteSizes:
-    """The averages that were published, and their source; or why there are none."""
+    """The published averages and their source, or the reason why there are none."""
 
     source: str = ""
     sizes_bytes: tuple[float, ...] = ()
@@ -48,7 +48,7 @@ def read_write_sizes(queue_manager: str, observed: Any) -> WriteSizes:
 
 
 def _averages(queue_manager: str, answer: Mapping[str, Any]) -> Observation | None:
-    """Return the averages in an answer; None if it has none. The discovery only uses sources of averages."""
+    """Return the averages in an answer; None if it has none. Discovery uses only sources of averages."""
     source, samples = SOURCES.get(str(answer.get("source"))), answer.get("samples")
     if source is None or not isinstance(samples, list):
         return None

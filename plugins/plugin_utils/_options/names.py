@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Variable names that are almost the names of options, and the names that were probably meant."""
+"""Finds variable names that are almost the names of options, and the names that were probably meant."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from functools import cache
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import known_names, options, settable_names
 
 ACCEPTED = "logdisk_accept_names"
-"""The option that lists names that are intentional."""
+"""The option that lists intentional names."""
 LONG_NAME = 10
-"""The length from which a name may have two wrong letters."""
+"""Names of at least this length may have two wrong letters."""
 OF_AWX = ("awx_", "tower_")
 """Prefixes of the extra variables that AWX itself adds to each job."""
 SET_UP_AWX = "awx_setup_"
 MORE_PREFIXES = ("certify_", "logdisk_")
-"""Prefixes of this collection's variables besides those of roles. Other prefixes, such as history_ and report_, are
-too common."""
+"""Prefixes of this collection's variables in addition to those of roles. Other prefixes, such as history_ and report_,
+are too common."""
 
 
 def meant_by(name: str) -> str:
-    """Return the name that was probably meant by a given one, empty if the given one is one of our names or is not
-    similar to any of them.
+    """Return the name that was probably meant by a given one; empty if the given name is known or not similar to any
+    known name.
 
     One letter may be wrong, missing, superfluous or swapped with its neighbour, and two letters in names of LONG_NAME
     letters or more.
@@ -39,7 +39,7 @@ def meant_by(name: str) -> str:
 
 
 def refusals(names: Iterable[str], accepted: Iterable[str]) -> list[str]:
-    """Return a sentence for each extra variable whose name is nearly the name of an option."""
+    """Return a sentence for each extra variable whose name is almost the name of an option."""
     found = [(name, meant_by(name)) for name in sorted(set(names) - set(accepted))]
     return [
         f"{name} is not an option: {meant} was probably meant. Correct the name of this extra "
@@ -50,8 +50,8 @@ def refusals(names: Iterable[str], accepted: Iterable[str]) -> list[str]:
 
 
 def warnings(users: Mapping[str, list[str]], accepted: Iterable[str]) -> dict[str, list[str]]:
-    """Return a sentence for each name that is nearly the name of an option, or that begins like one. The sentence comes
-    with the name's ``users``, the hosts that have such a variable."""
+    """Return a sentence for each name that is almost the name of an option, or that begins like one. It is returned
+    with the ``users`` of the name, which are the hosts that have such a variable."""
     found = {}
     for name in sorted(set(users) - set(accepted) - known_names()):
         meant = meant_by(name)
@@ -82,16 +82,15 @@ def _most_wrong(name: str) -> int:
 
 
 def _without_letters(text: str) -> set[str]:
-    """Return what remains of a text after removing up to two of its letters.
-    Similar texts have such a remainder in common."""
+    """Return the remainders of a text after removing up to two of its letters. Similar texts have at least one
+    remainder in common."""
     once = {text, *(text[:i] + text[i + 1 :] for i in range(len(text)))}
     return once | {each[:i] + each[i + 1 :] for each in once for i in range(len(each))}
 
 
 @cache
 def _by_remains() -> dict[str, list[str]]:
-    """Return the candidate names, by their remainders, so that each name that is checked is compared with only a few of
-    them."""
+    """Return the candidate names by their remainders, so that each name has to be compared with only a few of them."""
     found: dict[str, list[str]] = {}
     for name in settable_names():
         for shorter in _without_letters(name):

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Values of several options under one name."""
+"""Presets: values of several options under one name."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 """The values that replace the defaults of options, by preset."""
 DECIDED = ("gate_profile",)
-"""The options of a preset that nothing overrides: a preset is judged by its own profile."""
+"""The options of a preset that cannot be overridden, because a preset is judged by its own profile."""
 
 
 def values_of(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values that the preset among the values of options has."""
+    """Return the values of the preset that is named in the values of options."""
     return PRESETS.get(str(options.get(PRESET)), {})
 
 
 def contradiction(name: str, preset: str) -> str:
-    """Return a sentence on an extra variable that contradicts what a preset decides."""
+    """Return a sentence about an extra variable that contradicts a preset."""
     return (
         f"{name}, an extra variable, contradicts {PRESET}: {preset}, which always has {name}: {PRESETS[preset][name]}. "
         f"Leave {name} out of the extra variables, or leave {PRESET} out and set the other options of the sweep "

@@ -5,7 +5,7 @@
 """Reads the values of options that an inventory or a survey provides.
 
 Every option is read here, according to its argument spec. An empty answer means that the option is not given.
-docs/awx.md describes what a survey may answer.
+docs/awx.md describes the possible answers of a survey.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import shown
 
 LEAST = {"sweep_nice": -20}
-"""The least value of the numbers that may be negative."""
+"""The smallest allowed value of numbers that may be negative."""
 
 
 def read_option(name: str, given: Any) -> Any:
-    """Return the value of an option; if none is given, its default (None if that is computed). Raises ValueError with
-    a sentence that names the option."""
+    """Return the value of an option or, if none is given, its default (None if the default is computed). Raises
+    ValueError with a sentence that names the option."""
     option = OF_PLAYBOOKS.get(name, name)
     if is_empty(given):
         return options()[option].default
@@ -58,8 +58,7 @@ def read_option(name: str, given: Any) -> Any:
 
 
 def read_options(given: Mapping[str, Any], problems: list[str]) -> dict[str, Any]:
-    """Return the values of the options that are given, and add to the problems a sentence for each that
-    cannot be used."""
+    """Return the values of the given options. Adds a sentence to the problems for each option that cannot be used."""
     values: dict[str, Any] = {}
     for name in given:
         try:
@@ -70,8 +69,8 @@ def read_options(given: Mapping[str, Any], problems: list[str]) -> dict[str, Any
 
 
 def read_with_preset(given: Mapping[str, Any], extra: Container[str], problems: list[str]) -> dict[str, Any]:
-    """Return the values of the options that are given for a host, and those of its preset for the others. ``extra``
-    has the names of the extra variables. Adds to the problems as ``read_options`` does."""
+    """Return the values of the options that are given for a host, and the values of its preset for other options.
+    ``extra`` contains the names of the extra variables. Adds to the problems as ``read_options`` does."""
     values = read_options(given, problems)
     for name, value in values_of(values).items():
         if name not in given or is_empty(given[name]):
@@ -84,7 +83,7 @@ def read_with_preset(given: Mapping[str, Any], extra: Container[str], problems: 
 
 
 def _check(name: str, value: Any, spec: Mapping[str, Any]) -> None:
-    """Raise ValueError unless a value that was read is one that the spec allows."""
+    """Raise ValueError if the spec does not allow a value that was read."""
     text = template_in(value)
     if text:
         raise ValueError(
@@ -170,7 +169,7 @@ def _text_or_dictionary(value: Any) -> Any:
 
 
 def _pattern(value: Any) -> Any:
-    """Return a host pattern. A text with blanks or several lines is a list of patterns."""
+    """Return a host pattern. A text that contains blanks or several lines is a list of patterns."""
     return read_list(value) if isinstance(value, str) and len(value.split()) > 1 else value
 
 
@@ -206,4 +205,4 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "tester_planned_queue_managers": read_yaml_list,
     "workspace_reserve": _reserve,
 }
-"""Options that are not read as their type alone would imply."""
+"""Options that are read differently from what their type implies."""

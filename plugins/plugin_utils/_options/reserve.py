@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The reserve of a file system: a size, or a share of it."""
+"""Reads the reserve of a file system, which is a size or a share of the file system."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 
 
 def reserve_option(reserve: str) -> dict[str, Any]:
-    """Return the option of the module for a reserve, a size or a share of the file system. Raises ValueError."""
+    """Return the module's option for a reserve, which is given as a size or as a share of the file system. Raises
+    ValueError."""
     number, percent, rest = reserve.strip().partition("%")
     if not percent or rest:
         return {"reserve_bytes": _units.parse_size(reserve.strip())}

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The one table of options, made from the argument specs and defaults of the roles,
-and the other variables that the playbooks read.
+"""The only table of options, made from the argument specs and defaults of the roles, and the other variables that the
+playbooks read.
 
-Each process that needs the YAML parses it once, and a worker inherits what its parent has parsed, because the playbooks
-resolve their hosts before anything is forked.
+Each process parses the YAML at most once. Workers inherit the parsed data from their parent, because the playbooks
+resolve their hosts before any process is forked.
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ ROLE_NAMES = tuple(sorted(path.parents[1].name for path in ROLES.glob("*/default
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 COMMAND, RUN, HOST, VOLUME = "command", "run", "host", "volume"
-"""The scope of an option: a whole command, a run, which must have a single value, a host, or each volume of a host,
-which can have a value of its own."""
+"""The scope of an option: a whole command, a run (which must have a single value), a host, or a volume of a host (which
+can have its own value)."""
 
 _REACH_OF_ROLES = {"gate": RUN}
-"""The scope of the options of a role, a host if it is not listed. The next two tables hold the exceptions."""
+"""The scope of the options of each role. Roles that are not listed have the scope of a host. The next two tables hold
+the exceptions."""
 _REACH = {
     **dict.fromkeys(("logdisk_accept_names", "gate_hosts", "gate_expiring_days"), COMMAND),
     **dict.fromkeys(("cut_serial", "sweep_end_early", "sweep_mode", "sweep_start_at", "sweep_poll_interval"), RUN),
@@ -67,7 +68,8 @@ SHOWN = (
     *("sweep_sync", "sweep_direct", "sweep_rate", "sweep_delay", "sweep_apps", "sweep_message_sizes"),
     *("gate_fail_on", "gate_report_only"),
 )
-"""The options that determine how a run measures and what fails it, in the order in which they are shown as evidence."""
+"""The options that determine how a run measures and what makes it fail, in the order in which they are shown as
+evidence."""
 _NOT_REPEATED = (
     *(
         "gate_report_dir",
@@ -123,7 +125,7 @@ OF_COMMANDS = (
 """The variables of playbooks that are an option of no role."""
 
 FROM_HOSTS = frozenset(("sweep_discovered", "workspace_collected"))
-"""The variables of roles that hold a host's answer. They are passed on unchanged."""
+"""The variables of roles that contain the answer of a host. They are passed on unchanged."""
 
 _REGISTERED = re.compile(r"^ *register: (\w+)$", re.MULTILINE)
 _SET = re.compile(r"^( *)ansible\.builtin\.set_fact:\n((?:\1 +\S.*\n)+)", re.MULTILINE)
@@ -134,9 +136,10 @@ _NAME = re.compile(r"^( +)(\w+):", re.MULTILINE)
 class Option:
     """An option of a role.
 
-    ``spec`` is its argument spec: type, choices and other conditions on its values. ``written`` is its default as the
-    role states it, which may be a template. ``reach`` is its scope. ``compared`` says whether only figures that were
-    measured with the same value can be compared, and ``repeated`` whether a command that repeats a measurement sets it.
+    ``spec`` is its argument spec: type, choices and other conditions on its values. ``written`` is its default as
+    written in the role, which may be a template. ``reach`` is its scope. ``compared``: whether only figures that were
+    measured with the same value can be compared. ``repeated``: whether a command that repeats a measurement sets the
+    option.
     """
 
     name: str
@@ -149,12 +152,12 @@ class Option:
 
     @property
     def is_computed(self) -> bool:
-        """Whether the role computes the default, so that it is not known here."""
+        """Whether the role computes the default, so that the default is unknown here."""
         return "{{" in str(self.written)
 
     @property
     def default(self) -> Any:
-        """The default, None if the role computes it."""
+        """The default, or None if the role computes it."""
         return None if self.is_computed else self.written
 
 
@@ -197,7 +200,7 @@ def repeated_defaults() -> dict[str, Any]:
 
 
 def option_names() -> list[str]:
-    """Return the names of all options, and of the playbooks' variables that are read like options."""
+    """Return the names of all options, and of the variables of playbooks that are read like options."""
     return [*options(), *OF_PLAYBOOKS]
 
 

@@ -47,10 +47,10 @@ def cut_record(
 ) -> HostRecord:
     """Return the record of the cuts of a volume so far.
 
-    ``durability`` has ``cut_count`` (how many cuts were requested), ``cuts`` (each as ``Cut.as_dict()``) and ``tests``
-    (what the cut command tests). ``files`` are the tables of all cuts: durability_<number>.csv and run_<number>.csv.
-    ``facts`` are the facts of the host and of the file system, in the same form as in a test; ``workspace`` has
-    ``path`` and ``queue_managers``.
+    ``durability`` contains ``cut_count`` (how many cuts were requested), ``cuts`` (each as ``Cut.as_dict()``) and
+    ``tests`` (what the cut command tests). ``files`` are the tables of all cuts: durability_<number>.csv and
+    run_<number>.csv. ``facts`` are the facts of the host and of the file system, in the same form as in a test;
+    ``workspace`` has ``path`` and ``queue_managers``.
     """
     cuts = [dict(cut) for cut in durability.get("cuts") or []]
     asked = int(durability.get("cut_count") or 1)
@@ -80,8 +80,7 @@ def cut_record(
 
 
 def _newest_run(cuts: Sequence[Mapping[str, Any]], files: Mapping[str, bytes]) -> dict[str, str]:
-    """Return run.csv of the last cut that was checked, empty if there is none that can be read.
-    Only facts are taken from it."""
+    """Return run.csv of the last cut that was checked; empty if none can be read. Only facts are taken from it."""
     for cut in reversed(cuts):
         try:
             return parse_run(files[f"run_{cut['number']}.csv"], (CHECK_KEPT, CHECK_LOST))
@@ -91,7 +90,7 @@ def _newest_run(cuts: Sequence[Mapping[str, Any]], files: Mapping[str, bytes]) -
 
 
 def ready(run: Mapping[str, Any], host: str, volume: str, facts: dict[str, Any], sentence: str) -> HostRecord:
-    """Return the record of a host whose power could be cut. A preflight does no more, so there is no verdict."""
+    """Return the record of a host whose power could be cut. A preflight does nothing else, so there is no verdict."""
     return replace(
         blank(run, host, volume, CHECK_MODE.name, facts),
         qualification=NOTHING_MEASURED,

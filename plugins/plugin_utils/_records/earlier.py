@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Makes findings for records of earlier versions, which only have sentences, from their other data. A sentence is
-compared with the data that it was made from, and never parsed."""
+"""Makes findings for records of earlier versions, which contain only sentences, from the other data of these records. A
+sentence is compared with the data that it was made from, and never parsed."""
 
 from __future__ import annotations
 
@@ -97,8 +97,8 @@ def _cause(judgement: Mapping[str, Any], record: HostRecord) -> str:
 
 
 def _was_proven(judgement: Mapping[str, Any]) -> bool:
-    """Whether a limit was broken beyond chance according to its evidence: a disturbance can only have left it undecided
-    in this case."""
+    """Whether a limit was broken beyond chance according to its evidence. In this case, only a disturbance can have
+    left it undecided."""
     evidence, confidence = judgement.get("log_evidence"), judgement.get("confidence")
     if evidence is not None and confidence:
         return evidence >= -math.log1p(-confidence)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The verdict on a run from its files: the records of its hosts and of those that never reported, and verdict.json."""
+"""Judges a run from its files: the records of its hosts, including those that never reported, and verdict.json."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ REPORT = "report"
 
 
 def judge_run(directory: RunDirectory, asked_by: str) -> dict[str, Any]:
-    """Judge the fleet and write the verdict, which is returned. The gate also files the records of missing hosts.
-    Raises OSError."""
+    """Judge the fleet, and write and return the verdict. For the gate, also stores the records of missing hosts. Raises
+    OSError."""
     if asked_by == GATE:
         for record in missing_hosts(directory):
             directory.records.write(record)
@@ -43,14 +43,14 @@ def judge_run(directory: RunDirectory, asked_by: str) -> dict[str, Any]:
 
 
 def fleet_verdict(run: Mapping[str, Any], records: Iterable[HostRecord]) -> dict[str, Any]:
-    """Judge a fleet and return the content of verdict.json. Records are read once.
-    Raises PolicyError if the run's policy names an unknown verdict."""
+    """Judge a fleet and return the content of verdict.json. Records are iterated only once. Raises PolicyError if the
+    run's policy names an unknown verdict."""
     check_mode = kind_of(run) is CHECK_MODE
     return told_fleet(judge_fleet(run, (with_verdict(record, check_mode) for record in records)))
 
 
 def with_verdict(record: HostRecord, check_mode: bool) -> HostRecord:
-    """Return a record; if it needs a verdict and has none, it becomes an error."""
+    """Return a record. If it needs a verdict but has none, return an error record instead."""
     if not lacks_verdict(record, check_mode):
         return record
     why = finding(NO_VERDICT, ERROR)
@@ -59,7 +59,7 @@ def with_verdict(record: HostRecord, check_mode: bool) -> HostRecord:
 
 
 def missing_hosts(directory: RunDirectory) -> list[HostRecord]:
-    """Return records for the expected volumes of hosts for which none has been filed."""
+    """Return records for the expected volumes of hosts that have no stored record."""
     unclaimed = set(directory.run.get("unclaimed_hosts") or [])
     return [
         missing(directory.run, host, volume, UNCLAIMED if host in unclaimed else NEVER_REPORTED)

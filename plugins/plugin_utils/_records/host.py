@@ -64,7 +64,7 @@ ARRAY_SETTINGS = "array_settings"
 """The fact that comes from the host's variables."""
 
 NEVER_REPORTED, UNCLAIMED = "never reported", "unclaimed"
-"""Why a host is missing: one for a host of a run, one for a host of the inventory that is in none of the merged
+"""The reasons why a host is missing: for a host of a run, and for a host of the inventory that is in none of the merged
 runs."""
 
 
@@ -95,8 +95,8 @@ def measurement(
     files: Mapping[str, bytes],
     today: datetime.date,
 ) -> HostRecord:
-    """Return the judged record of a host that sent its tables as ``files``.
-    If the tables cannot be read, it is the record of an error."""
+    """Return the judged record of a host that sent its tables as ``files``. If the tables cannot be read, the result is
+    the record of an error."""
     try:
         tables = parse_tables(dict(files))
     except TablesError as problem:
@@ -148,8 +148,8 @@ def skipped(run: Mapping[str, Any], host: str, volume: str, stage: str, reason: 
 
 
 def missing(run: Mapping[str, Any], host: str, volume: str, cause: str = NEVER_REPORTED) -> HostRecord:
-    """Return the record of an expected host's volume that the host never reported. A preflight measures nothing,
-    so nothing is missing there."""
+    """Return the record of an expected host's volume that the host never reported. In a preflight, nothing is missing,
+    because it measures nothing."""
     if (run.get("controller") or {}).get("check_mode"):
         return replace(blank(run, host, volume, CHECK_MODE.name, {}), qualification=NOTHING_MEASURED)
     return _of_error(run, host, volume, {"stage": "", "verdict": MISSING, "cause": cause}, {})
@@ -192,8 +192,8 @@ def preflight(
     plan: Mapping[str, Any],
     workspace: Mapping[str, Any],
 ) -> HostRecord:
-    """Return the record of a host that is ready to be measured: it has no verdict,
-    and describes what the measurement would do."""
+    """Return the record of a host that is ready to be measured: it has no verdict, and describes what a measurement
+    would do."""
     free_bytes = facts.get("filesystem_free_bytes")
     ready = finding(
         PREFLIGHT,

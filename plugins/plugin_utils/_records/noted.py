@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The notes in a record: as data, and in sentences."""
+"""Adds notes to a record, as data and as sentences."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Wo
 
 
 def with_notes(record: HostRecord, notes: Iterable[Finding], words: Words) -> HostRecord:
-    """Return a record with more notes, each once. A note is left out if its figures, which come from hosts, are not
-    valid in a record."""
+    """Return a record with additional notes, without duplicates. A note is left out if its figures, which come from
+    hosts, are not valid in a record."""
     known = [note for note in notes if is_finding(note) and note not in record.noted]
     return replace(
         record, noted=[*record.noted, *known], notes=[*record.notes, *(in_words(note, words) for note in known)]
@@ -29,7 +29,7 @@ def with_notes(record: HostRecord, notes: Iterable[Finding], words: Words) -> Ho
 def note(
     directory: RunDirectory, host: str, volume: str, notes: Iterable[Finding], facts: Mapping[str, Any] | None = None
 ) -> bool:
-    """Add notes and facts to a filed record; False if no record is filed. Raises RunDirectoryError."""
+    """Add notes and facts to a stored record. False if there is no stored record. Raises RunDirectoryError."""
 
     def change(record: HostRecord) -> HostRecord:
         return replace(with_notes(record, notes, words_of(record.load_unit)), facts={**record.facts, **(facts or {})})

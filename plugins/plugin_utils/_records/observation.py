@@ -41,7 +41,7 @@ OBSERVATION = "observation"
 """The kind of its records."""
 
 STAGE = "observe"
-"""The stage, in records, of reasons why a queue manager cannot be observed."""
+"""The stage in records that state why a queue manager cannot be observed."""
 
 
 def observed(
@@ -54,12 +54,12 @@ def observed(
     seen: Mapping[str, Any],
     today: datetime.date,
 ) -> HostRecord:
-    """Return the record of an observation: its tables as ``files``, and its own data as ``seen`` (see
+    """Return the record of an observation: its tables as ``files``, and the other observed data as ``seen`` (see
     ``_observe/seen.py``).
 
     ``facts`` are the facts of the host and of the file system of LogPath, in the same form as in a test, so that its
-    certificate is found. ``workspace`` has ``path`` (LogPath) and ``queue_managers`` (the one name). If the tables
-    cannot be read, it is the record of an error.
+    certificate can be found. ``workspace`` contains ``path`` (LogPath) and ``queue_managers`` (a single name). If the
+    tables cannot be read, the result is the record of an error.
     """
     try:
         tables = parse_tables(dict(files))
@@ -83,12 +83,13 @@ def observed(
 
 
 def _ending(seen: Mapping[str, Any]) -> list[Finding]:
-    """Return why it ended early. A verdict would also say so."""
+    """Return the reason why the observation ended early. If there is a verdict, it also contains this reason."""
     return [finding(INTERRUPTED, None, cause=OBSERVATION, text=seen["ending"])] if seen.get("ending") else []
 
 
 def ready(run: Mapping[str, Any], host: str, volume: str, facts: dict[str, Any]) -> HostRecord:
-    """Return the record of a queue manager that could be observed. A preflight does no more, so there is no verdict."""
+    """Return the record of a queue manager that could be observed. A preflight does nothing else, so there is no
+    verdict."""
     found = finding(
         PREFLIGHT, None, cause="source", source=facts.get("source"), queue_manager=facts.get("queue_manager")
     )

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Stores the record of a volume that is not measured, because of an error or because the host does not have it."""
+"""Stores the record of a volume that was not measured because of an error, or because the host does not have it."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def file_error(
     facts: Mapping[str, Any],
     verdict: str = ERROR,
 ) -> HostRecord | None:
-    """File the record of a volume with the reason, and return it; None if the volume already has a record, which
-    contains more.
+    """Store the record of a volume with the reason, and return it. Returns None if the volume already has a record,
+    which contains more information.
 
     Raises RunDirectoryError.
     """
@@ -40,8 +40,8 @@ def file_error(
 def file_skipped(
     directory: RunDirectory, host: str, volume: str, stage: str, reason: str, queue_manager: str
 ) -> HostRecord:
-    """File the record of a queue manager that was to be left out on a host because its log is not there.
-    Raises RunDirectoryError."""
+    """Store the record of a queue manager that was left out on a host because its log is not there. Raises
+    RunDirectoryError."""
     record = skipped(directory.run, host, volume, stage, reason, queue_manager)
     directory.records.write(record)
     return record

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The report of a run directory: every format is made from one model, written under a temporary name, and renamed."""
+"""The report of a run directory. Every format is made from the same model, written under a temporary name, and then
+renamed."""
 
 from __future__ import annotations
 
@@ -43,10 +44,10 @@ def finish(run_directory: RunDirectory) -> None:
 
 
 def summary(run_directory: RunDirectory, url: str = "", kept: bool = False) -> str:
-    """Return the text to show after the play recap, from a report that is complete, including where the report is.
+    """Return the text to show after the play recap, from a complete report. It includes the location of the report.
     Raises OSError.
 
-    url is the URL of its archive, if it was uploaded; kept says whether the history keeps it.
+    ``url`` is the URL of its archive, if it was uploaded. ``kept``: whether the history keeps it.
     """
     text = read_file(os.path.join(run_directory.path, SUMMARY), _MAX_SUMMARY_BYTES).decode("utf-8")
     return text + "".join(f"  {line}\n" for line in _places(run_directory, url, kept))

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The capacity of a volume: the result of each load point of its record, with the figure of the deciding criterion."""
+"""Describes the capacity of a volume: the result of each load point of its record, with the figure of the deciding
+criterion."""
 
 from __future__ import annotations
 
@@ -38,8 +39,8 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class ShownCapacity:
-    """The highest load that passed, the lowest one that did not, with the reason (each None if there is none), and what
-    to try next.
+    """The highest load that passed, the lowest load that did not, the reason (each of these may be None), and what to
+    try next.
 
     metric belongs to the deciding criterion: the one that was broken by the lowest load that did not pass, or else the
     one that came closest to its limit. metric and criterion, which is the limit in full, are empty if nothing was
@@ -62,7 +63,7 @@ class ShownCapacity:
     def sentence(self) -> str:
         """The capacity, and the next step."""
         highest, lowest = self.highest_passed, self.lowest_not_passed
-        # Missing evidence is mentioned after the figure, because the figure alone would seem to keep the limit.
+        # Missing evidence is mentioned after the figure, because the figure by itself would seem to keep the limit.
         is_open = any(point.verdict == INCONCLUSIVE for point in self.points if point.load_point == lowest)
         did_not = "is undecided" if is_open else "did not"
         if highest is None:
@@ -80,7 +81,7 @@ class ShownCapacity:
         return self.words.load_text(load_point or 0)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return its data for report.json."""
+        """Return the data for report.json."""
         return {
             **{
                 key: getattr(self, key)
@@ -94,7 +95,7 @@ class ShownCapacity:
 
 
 def shown_capacity(record: HostRecord) -> ShownCapacity | None:
-    """Return the capacity that a record has, None if it has none."""
+    """Return the capacity in a record, or None."""
     found = record.capacity
     if not found:
         return None
@@ -130,8 +131,8 @@ def shown_capacity(record: HostRecord) -> ShownCapacity | None:
 
 
 def _decisive(record: HostRecord, finding: Mapping[str, Any] | None, load_point: int | None) -> Mapping[str, Any]:
-    """Return the judgement that the finding is about, or else the one that uses most of its limit at a load point, with
-    hard limits last; empty if there is none."""
+    """Return the judgement to which the finding refers, or else the judgement at a load point that is closest to its
+    limit, with hard limits last; empty if there is none."""
     there = [judgement for judgement in record.judgements if judgement["load_point"] == load_point]
     told = [
         judgement

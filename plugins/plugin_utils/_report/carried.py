@@ -2,8 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The load that the volumes of a run carry, with a line for each volume: the capacity, and the margin over the required
-load."""
+"""Makes lines about the load that the volumes of a run carry: the capacity, and the margin over the required load."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
 
 SHOWN = 5
-"""The largest number of volumes that have a line of their own, those that carry least."""
+"""The maximum number of volumes with a separate line. Those that carry least are shown."""
 
 
 def capacity_lines(model: Model) -> list[str]:
@@ -34,7 +33,7 @@ def headroom_lines(model: Model) -> list[str]:
 
 
 def headroom_text(host: Host) -> str:
-    """Return the margin of a volume and its source, or why it is not known."""
+    """Return the margin of a volume and its source, or why it is unknown."""
     if not host.headroom:
         return f"margin not known, because {host.no_headroom}"
     return f"margin {_units.format_ratio(host.headroom.margin)}, {host.headroom.text}"

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Changes as pages and screens write them: shares, intervals, rows of a sweep, and what else changed."""
+"""Formats changes for pages and screens: shares, intervals, rows of a sweep, and other changes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import si
 UNKNOWN = "\u2013"
 SCREEN_WIDTH = 110
 _DAY, _MINUTE, _SECOND = len("2026-11-21"), len("2026-11-21T10:49"), len("2026-11-21T10:49:35")
-"""How much of an instant is written."""
+"""The number of characters of a time that are shown."""
 _COMPARED = Keys(
     {
         **dict.fromkeys(("before", "after"), Within(1e-9, 1e18)),
@@ -27,12 +27,12 @@ _COMPARED = Keys(
         "operation": str,
     }
 )
-"""A row of a comparison, as comparison.json has it."""
+"""A row of a comparison, as in comparison.json."""
 _USUAL_STREAM = ("log", "write")
 
 
 def percent(share: float | None) -> str:
-    """Write a change: +31 %, -2.4 %."""
+    """Format a change: +31 %, -2.4 %."""
     if share is None:
         return UNKNOWN
     value = 100 * share
@@ -41,12 +41,12 @@ def percent(share: float | None) -> str:
 
 
 def interval(lower: float | None, upper: float | None) -> str:
-    """Write the bounds of a change: +25 % to +38 %."""
+    """Format the bounds of a change: +25 % to +38 %."""
     return UNKNOWN if lower is None or upper is None else f"{percent(lower)} to {percent(upper)}"
 
 
 def row_text(row: Mapping[str, Any]) -> str:
-    """Write the name of a row of a sweep: its block size, and any other key that is unusual."""
+    """Format the name of a row of a sweep: its block size, and any other unusual key."""
     parts = [size_text(row["block_size_bytes"])]
     if row["load_point"] != 1:
         parts.append(f"load point {row['load_point']}")
@@ -56,36 +56,37 @@ def row_text(row: Mapping[str, Any]) -> str:
 
 
 def fact_text(name: str, value: Any) -> str:
-    """Write a recorded fact."""
+    """Format a recorded fact."""
     return _units.format_size(value) if name.endswith("_bytes") and isinstance(value, int) else str(value)
 
 
 def compared_rows(said: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the rows of a host's comparison with its baseline, none if an earlier version made it."""
+    """Return the rows of a host's comparison with its baseline, none if an earlier version made the comparison."""
     return [row for row in dicts_in(said.get("rows")) if fits(row, _COMPARED)]
 
 
 def change_text(change: Mapping[str, Any], arrow: str = "->") -> str:
-    """Write what changed: kernel 6.1 -> 6.12."""
+    """Format a changed fact: kernel 6.1 -> 6.12."""
     before, after = (fact_text(change["name"], change[side]) for side in ("before", "after"))
     return f"{change['name']} {before} {arrow} {after}"
 
 
 def figure_text(figure: str) -> str:
-    """Write the name of a figure for which higher is worse: a latency as users name it, a rate as its reciprocal."""
+    """Format the name of a figure for which higher means worse: a latency under its usual name, and a rate as its
+    reciprocal."""
     return f"1 / {figure}" if figure.endswith("_per_s") else figure.removesuffix("_ns")
 
 
 def moments_text(instants: Iterable[str]) -> Callable[[str], str]:
-    """Return how to write some instants: as days, with the time if several of them are on one day."""
+    """Return the texts of some times: days, with the time of day if several of them are on the same day."""
     known = set(instants)
     length = next((each for each in (_DAY, _MINUTE) if len({text[:each] for text in known}) == len(known)), _SECOND)
     return lambda instant: instant[:length].replace("T", " ")
 
 
 def wrapped(title: str, text: str, most_lines: int = 3) -> list[str]:
-    """Return lines for a screen: a title in a column of its own and a text beside it, which is cut off if it is too
-    long."""
+    """Return lines for a screen: each has a title in a separate column and a text beside it. Texts that are too long
+    are cut off."""
     column = f"  {title:<13} "
     return textwrap.wrap(
         text,

@@ -5,7 +5,7 @@
 """The sources that observe a live queue manager. Each module here reads the samples of the module with the same name in
 module_utils/_sources.
 
-It has read() and SOURCE, which is its name; TITLE, what it sees; CAVEAT, what its figures do not show.
+Each module has read(), SOURCE (its name), TITLE (what it sees) and CAVEAT (what its figures do not show).
 """
 
 from __future__ import annotations

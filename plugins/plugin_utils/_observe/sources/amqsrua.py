@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The publications that amqsrua prints for the class DISK and the type Log: by name, number and unit.
+"""Reads the publications that amqsrua prints for the class DISK and the type Log, with the name, number and unit of
+each element.
 
 Unknown elements are ignored. Numbers may have the separators of any locale.
 A publication that is not complete is left out.
@@ -48,7 +49,7 @@ _ELEMENTS = {
     "slowest write since restart": (16, SLOWEST),
     "timestamp of slowest write": (17, SLOWEST_AT),
 }
-"""Name and number of the elements that are read; the number is that of IBM's metadata."""
+"""The names and numbers of the elements that are read. The numbers are those in IBM's metadata."""
 _BY_NUMBER = dict(_ELEMENTS.values())
 _DURATIONS = (LATENCY, SLOWEST)
 
@@ -76,7 +77,7 @@ _FRACTIONAL = ("s", "sec", "seconds", "ms", "msec")
 _BYTES = {"": 1, "b": 1, "kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30}
 _PUBLISHED_EVERY_S = 10.0
 _LONGEST_FIRST_S = 15.0
-"""MQ publishes every 10 s; what the first publication covers beyond that was before the observation."""
+"""MQ publishes every 10 s. If the first publication covers more time, the rest was before the observation."""
 _LONGEST_S = 30 * 86400.0
 _AGREE_WITHIN = 0.02
 _MOST_ENDINGS = 3
@@ -100,7 +101,7 @@ def read(samples: Sequence[Sample], options: Options) -> Observation:
     publications, endings = _publications(samples)
     before = publications.pop(0) if publications and publications[0].elapsed_s > _LONGEST_FIRST_S else None
     kept = [each for each in publications if each.is_whole]
-    # The end of the output may be in the middle of a number.
+    # The output may end in the middle of a number.
     if len(kept) > 1 and kept[-1] is publications[-1] and kept[-1].lines < kept[-2].lines:
         kept.pop()
     if len(kept) < len(publications):
@@ -154,8 +155,8 @@ def _lines(samples: Sequence[Sample]) -> Iterator[tuple[Sample, str]]:
 
 
 def _put_epoch_s(date: str, time: str, received_epoch_s: float) -> float:
-    """Return when a message was put, from its descriptor in GMT with hundredths; if that time is not possible, when the
-    message was received."""
+    """Return when a message was put, from its descriptor in GMT with hundredths; if that time is invalid, the time when
+    the message was received."""
     try:
         moment = datetime.datetime.strptime(date + time[:6], "%Y%m%d%H%M%S").replace(tzinfo=datetime.timezone.utc)
     except ValueError:
@@ -177,7 +178,7 @@ def _interval_s(text: str) -> float:
 
 
 def _take(publication: _Publication, line: str) -> None:
-    """Take an element from a line of a publication, if that element is needed."""
+    """Read an element from a line of a publication, if it is needed."""
     publication.lines += 1
     unknown = _UNKNOWN.match(line)
     if unknown:
@@ -206,8 +207,7 @@ def _element(line: str, elapsed_s: float) -> tuple[str, float | None]:
 
 
 def _agree(value: float, rate: str, elapsed_s: float) -> bool:
-    """Whether a sum agrees with its own rate: a number that was cut off, or split at the wrong place, does not
-    agree."""
+    """Whether a sum agrees with its rate. If a number was cut off or split in the wrong place, they do not agree."""
     try:
         per_s = _number(rate, whole=True)
     except ValueError:

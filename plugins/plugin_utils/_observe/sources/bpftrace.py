@@ -41,12 +41,12 @@ BATCHES = 30
 MOST_STREAMS = 9
 MOST_MAXIMA = 10_000
 MOST_STALLS = 10
-"""The slowest operations that are kept of each stream. Those above 10 ms are reported individually,
-shorter ones only if they were a new maximum."""
+"""How many of the slowest operations of each stream are kept. Operations above 10 ms are reported individually; shorter
+ones only if they were a new maximum."""
 
 MOST_UNSEEN_SHARE = 0.001
-"""The share of writes to the log that may be made in a way that the figures do not cover.
-So few do not move a mean or a p99."""
+"""The share of writes to the log that may be made in ways that the figures do not cover. So few writes do not change a
+mean or a p99."""
 
 NOTABLE_OVERHEAD_SHARE = 0.02
 _NS_PER_S = 1_000_000_000
@@ -64,7 +64,7 @@ def read(samples: Sequence[Sample], options: Options) -> Observation:
 
 
 class _Unfit(ValueError):
-    """A text that the source does not write."""
+    """Raised for a text that the source never writes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class _Counted:
 
 @dataclass(slots=True)
 class _Reading:
-    """What was read so far, and the clocks that convert the kernel's time to the host's time."""
+    """The data that was read so far, and the clocks that convert the kernel's time to the host's time."""
 
     streams: tuple[str, ...] = ()
     overheads_ns: dict[str, int] = field(default_factory=dict)
@@ -109,7 +109,7 @@ class _Reading:
     program_failed: bool = False
 
     def take(self, sample: Sample) -> None:
-        """Process a sample; an invalid one changes nothing."""
+        """Process a sample. Invalid samples change nothing."""
         try:
             kind, content = _text(sample.text)
             takes = getattr(self, f"_take_{kind}", None)
@@ -154,7 +154,7 @@ class _Reading:
     def _take_maximum(self, content: Mapping[str, Any], _sample: Sample) -> None:
         stall = self._take_stall(content, _sample)
         before_ns = self.longest_ns.get(stall.stream)
-        # Events of two processors may arrive in the wrong order.
+        # Events from different processors may arrive in the wrong order.
         if before_ns is None or stall.latency_ns > before_ns:
             self.longest_ns[stall.stream] = stall.latency_ns
             self.maxima.append(
@@ -272,8 +272,8 @@ class _Reading:
                         yield Over(number, name, threshold_ns, operations, sum_ns)
 
     def _maxima(self) -> tuple[Maximum, ...]:
-        """Return the maxima of complete seconds, because the line of a later one would appear before the line of an
-        interval that is about to end."""
+        """Return the maxima of complete seconds only. Otherwise, the line of a maximum could appear before the line of
+        an earlier interval."""
         until_epoch_s = self._epoch_s(self.base_ns + len(self.seconds) * _NS_PER_S)
         return tuple(maximum for maximum in self.maxima if maximum.epoch_s <= until_epoch_s)[:MOST_MAXIMA]
 
@@ -406,7 +406,7 @@ def _counted(content: Mapping[str, Any]) -> _Counted:
     sum_ns, moved, errors = (_whole(content[name]) for name in ("sum_ns", "bytes", "errors"))
     if not counts:
         return _Counted({}, 0, 0, errors, None, None)
-    # An extreme that was read late belongs to a different second.
+    # If an extreme is outside its bucket, it was read late and belongs to another second.
     first, last = min(counts), max(counts)
     min_ns = _extreme(content.get("min_ns"), first, buckets.lower_ns(first))
     max_ns = _extreme(content.get("max_ns"), last, buckets.upper_ns(last))
@@ -414,7 +414,7 @@ def _counted(content: Mapping[str, Any]) -> _Counted:
 
 
 def _extreme(value: Any, bucket: int, bound_ns: int) -> int:
-    """Return an extreme if it is in its bucket, otherwise the bound of the bucket."""
+    """Return an extreme if it is within its bucket; otherwise, the bound of the bucket."""
     return value if value is not None and buckets.bucket_of(_whole(value)) == bucket else bound_ns
 
 

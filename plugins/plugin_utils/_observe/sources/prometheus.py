@@ -2,13 +2,13 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The log's metrics of a Prometheus endpoint: mq_prometheus, mq-container,
-or an exporter with names of the kind mq_rlog_log_*_microseconds.
+"""Reads metrics of the log from a Prometheus endpoint: mq_prometheus, mq-container, or an exporter with names such as
+mq_rlog_log_*_microseconds.
 
-mq_prometheus exports the bytes since it was last read, so an interval begins with the previous answer. It calls them a
-counter if overrideCType is set, but resets the counter at each GET like a gauge, so nothing can be concluded from
-whether the figures fall. Only mq_prometheus exports qmgr_exporter_publications. mq-container (a name that ends in
-_total) and a counter of mq_rlog are running totals.
+mq_prometheus exports the bytes since it was last read, so an interval begins with the previous answer. If overrideCType
+is set, it declares them as a counter, but still resets them at each GET like a gauge. Therefore, nothing can be
+concluded from decreasing figures. Only mq_prometheus exports qmgr_exporter_publications. mq-container (a name that ends
+in _total) and a counter of mq_rlog are running totals.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ CAVEAT = CAVEAT_OF_AVERAGES
 _NAME = re.compile(r"(?:\w+_)?(qmgr|mq_rlog|rlog)_log_(\w+?)(_seconds|_microseconds|_milliseconds|_bytes)?(_total)?\Z")
 _STATUS = re.compile(r"(?:\w+_)?qmgr_status\Z")
 _PUBLICATIONS = re.compile(r"(?:\w+_)?qmgr_exporter_publications\Z")
-"""What mq_prometheus exports since version 5.1.1, before it had any counter."""
+"""A metric that mq_prometheus has exported since version 5.1.1, which had no counters yet."""
 _ELEMENTS = {
     "physical_written": PHYSICAL,
     "physical_bytes_written": PHYSICAL,
@@ -65,12 +65,12 @@ _ELEMENTS = {
     "bytes_max": MOST,
 }
 """The name of an element between the prefix and the unit."""
-# mq_prometheus also divides the slowest write by a million, although the name has no unit in some levels.
+# mq_prometheus also divides the slowest write by a million, although its name has no unit in some versions of MQ.
 _NS = {"_seconds": 1e9, "_milliseconds": 1e6, "_microseconds": 1e3, "": 1e9}
 _DURATIONS = (LATENCY, SLOWEST)
 _BYTES = (PHYSICAL, LOGICAL)
 _SINCE_READ, _RUNNING, _UNKNOWN = "since read", "running", "unknown"
-"""The start of the count of bytes: the previous GET, the start of the exporter, or unknown."""
+"""When the count of bytes started: at the previous GET, at the start of the exporter, or unknown."""
 _COUNTER = "counter"
 _MOST_NAMED = 5
 _NOT_TOLD = (
@@ -83,8 +83,8 @@ _NOT_TOLD = (
 
 @dataclass(slots=True)
 class _Answer:
-    """The result of one GET for one queue manager: figures by element and, from the name and type of the bytes, the
-    start of their count."""
+    """The result of one GET for one queue manager: figures by element, and when the count of bytes started, according
+    to the name and type of that metric."""
 
     values: dict[str, float] = field(default_factory=dict)
     kinds: dict[str, str] = field(default_factory=dict)
@@ -93,8 +93,8 @@ class _Answer:
 
     @property
     def has_averages(self) -> bool:
-        """Whether MQ has published since the previous GET: exporters drop an average with the answer that has it,
-        but keep a running total."""
+        """Whether MQ has published since the previous GET. Exporters drop an average once it was read, but keep a
+        running total."""
         return any(element not in _BYTES for element in self.values)
 
 
@@ -128,8 +128,7 @@ def read(samples: Sequence[Sample], options: Options) -> Observation:
 
 
 def _queue_manager(parsed: Sequence[tuple[Sample, Mapping[str, _Answer]]], wanted: str) -> tuple[str, list[str]]:
-    """Return the queue manager to read: the requested one, or the only one there is; and the problem with that
-    choice."""
+    """Return the queue manager to read, which is the requested one or the only one, and any problem with the choice."""
     names = list(
         dict.fromkeys(name for dummy, found in parsed for name, answer in found.items() if name and answer.values)
     )
@@ -148,13 +147,13 @@ def _queue_manager(parsed: Sequence[tuple[Sample, Mapping[str, _Answer]]], wante
 
 
 def _of(found: Mapping[str, _Answer], name: str) -> _Answer | None:
-    """Return the answer about a queue manager; metrics without a label belong to the only one."""
+    """Return the answer about a queue manager. Metrics without a label belong to the only queue manager."""
     return found.get(name) or (found.get("") if len(found) == 1 else None)
 
 
 def _answers(text: str) -> dict[str, _Answer]:
-    """Return an answer by queue manager, "" for metrics that name none.
-    Metrics that are not about the log are ignored."""
+    """Return an answer by queue manager, or under "" for metrics that name none. Metrics that are not about the log are
+    ignored."""
     types: dict[str, str] = {}
     found: dict[str, _Answer] = {}
     for line in text.splitlines():
@@ -169,7 +168,7 @@ def _answers(text: str) -> dict[str, _Answer]:
 
 
 def _figure(text: str) -> float:
-    """Return a value, NaN if it is not a possible figure."""
+    """Return a value, or NaN if it is not a possible figure."""
     value = _exposition.number_of(text)
     return value if 0 <= value < LARGEST else math.nan
 
@@ -207,19 +206,20 @@ def _kind(parts: re.Match[str], declared: str) -> str:
 
 
 def _settled(element: str, answers: Sequence[_Answer]) -> str:
-    """Return the start from which an exporter counts bytes, which is the same for all GETs."""
+    """Return when an exporter starts to count bytes. This is the same for all GETs."""
     with_bytes = [answer for answer in answers if element in answer.kinds]
     kinds = {answer.kinds[element] for answer in with_bytes}
     if not any(answer.of_mq_prometheus for answer in answers):
         return kinds.pop() if len(kinds) == 1 else _SINCE_READ
-    # Metrics that are published together are dropped together: only a running total remains without the averages.
+    # Metrics that are published together are also dropped together. Only a running total can remain without the
+    # averages.
     is_kept = _SINCE_READ not in kinds and len({answer.has_averages for answer in with_bytes}) > 1
     return _RUNNING if is_kept else _SINCE_READ
 
 
 def _renewed(known: Sequence[tuple[Sample, _Answer]], kinds: Mapping[str, str]) -> Sequence[tuple[Sample, _Answer]]:
-    """Return the answers that contain a new publication of MQ. A running total that is merely repeated is not an
-    interval in which nothing was written."""
+    """Return the answers that contain a new publication of MQ. A repeated running total does not mean that nothing was
+    written."""
     if _RUNNING not in kinds.values() or not any(answer.has_averages for dummy, answer in known):
         return known
     return [(sample, answer) for sample, answer in known if answer.has_averages or answer.down]
@@ -228,7 +228,7 @@ def _renewed(known: Sequence[tuple[Sample, _Answer]], kinds: Mapping[str, str]) 
 def _published(
     known: Sequence[tuple[Sample, _Answer]], kinds: Mapping[str, str], problems: list[str]
 ) -> list[Published]:
-    """Return an interval for each answer but the first, which may cover any time."""
+    """Return an interval for each answer except the first, which may cover any length of time."""
     restarts = 0
     found = []
     for (before, earlier), (sample, answer) in pairwise(known):

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Next steps, and people who can help, by symptom. `make reference` writes docs/next_steps.md from it."""
+"""Next steps, and people who can help, by symptom. `make reference` writes docs/next_steps.md from this table."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, MISSING, UNREACHABLE
 
 STORAGE, SYSTEM, VIRTUAL, MQ = "storage", "operating system", "virtualization or cloud", "MQ"
-"""Whom to talk to."""
+"""The people to talk to."""
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """The symptom, as a part of a sentence; the next step; and who else can help with it.
+    """The symptom as a part of a sentence, the next step, and who else can help.
 
-    hosts_are says the same of hosts that have the symptom, for symptoms of hosts that break several limits.
+    ``hosts_are`` describes hosts with the symptom, for symptoms of hosts that break several limits.
     """
 
     seen: str
@@ -57,7 +57,7 @@ class Advice:
 
 
 def together(advices: Sequence[Advice]) -> str:
-    """Return the next steps of some advice, each once, and all the people who can help."""
+    """Return the next steps of several pieces of advice, without duplicates, and all the people who can help."""
     who = list(dict.fromkeys(name for advice in advices for name in advice.who))
     steps = " ".join(dict.fromkeys(advice.next_step for advice in advices))
     return f"{steps} (Talk to: {', '.join(who)}.)" if who else steps
@@ -131,7 +131,7 @@ SYMPTOMS = {
         (STORAGE, SYSTEM),
     ),
 }
-"""Symptoms of hosts that do not keep a limit. Those that explain most come first."""
+"""Symptoms of hosts that do not keep a limit. The symptoms that explain most come first."""
 
 DISTURBANCES = {
     STEAL: Advice(
@@ -167,7 +167,7 @@ DISTURBANCES = {
         (VIRTUAL,),
     ),
 }
-"""The advice for a disturbed host, by kind of disturbance; the entry in SYMPTOMS is for records that do not name the
+"""The advice for a disturbed host, by kind of disturbance; the entry in SYMPTOMS is for records that do not contain the
 kind."""
 
 OTHERS = {
@@ -315,7 +315,7 @@ _OF_OTHERS = {
     "worse": "Operations take longer than when the baseline was made, even if every limit is kept.",
     "uncompared": "Whether operations take longer than they used to is not known.",
 }
-"""Consequences for other users of the storage than queue managers."""
+"""Consequences for users of the storage other than queue managers."""
 
 _KEYS = {
     **dict.fromkeys(FAILED_OPERATION, "io_error"),
@@ -327,7 +327,7 @@ _KEYS = {
     BASELINE: "uncompared",
     QUALIFICATION: "unqualified",
 }
-"""Which advice is for a kind of finding, or for the cause of one that an earlier version recorded."""
+"""The key of the advice for each kind of finding, and for the causes that earlier versions recorded."""
 
 
 def key_of(finding: Mapping[str, Any], stage: str) -> str:

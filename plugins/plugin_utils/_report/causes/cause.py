@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A cause: one reason why hosts do not pass or do not certify, and what all causes have in common."""
+"""A cause is one reason why hosts do not pass or do not certify. This module contains what all causes have in
+common."""
 
 from __future__ import annotations
 
@@ -17,25 +18,26 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
 
 LIMIT, BASELINE, QUALIFICATION, LEFTOVERS = "limit", "baseline", "qualification", "leftovers"
-"""Kinds of causes. A tester that did not finish and a host without a measurement have other causes, and so have kinds
-of runs, whose views define them."""
+"""Kinds of causes. There are other kinds for testers that did not finish and for hosts without a measurement. The views
+of kinds of runs define their own."""
 
 LONGEST_TEXT = 400
-"""How much of a text that came from a host is shown."""
+"""How many characters of a text from a host are shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
     """One reason why hosts do not pass or do not certify.
 
-    verdict is their verdict because of this cause: pass if they only do not certify, and "not measured" in check mode.
-    statement says in one sentence what is wrong and which hosts it concerns; detail is the full sentence about the
-    worst host, empty if the statement says as much. consequence says what follows for MQ, seen lists the symptoms in
-    the figures of the hosts, and next_step says what to do; each is empty if nothing is known.
-    hosts are the labels of the hosts, worst first. key is used in anchors, and is the same in each rendering of a run.
-    limits are the limits that are not kept, as texts. limit is the strictest of them, None if the cause is not about
-    limits. limit_id is the id of the criterion if it is not in a limit of a profile, and otherwise empty. symptom is
-    the key of the symptom that its hosts have in common (see advice.SYMPTOMS), empty if there is none.
+    verdict is the verdict of the hosts because of this cause. It is pass if they only do not certify, and "not
+    measured" in check mode. statement says in one sentence what is wrong and which hosts it concerns. detail is the
+    full sentence about the worst host, or empty if it would only repeat the statement. consequence says what this means
+    for MQ, seen lists the symptoms in the figures of the hosts, and next_step says what to do. Each of these is empty
+    if nothing is known. hosts are the labels of the hosts, worst first. key is used in anchors, and is the same
+    whenever the run is rendered. limits are the limits that are not kept, as texts. limit is the strictest of them,
+    None if the cause is not about limits. limit_id is the id of a criterion that is not a limit of the profile, and
+    otherwise empty. symptom is the key of the symptom that its hosts have in common (see advice.SYMPTOMS), empty if
+    there is none.
     """
 
     kind: str
@@ -54,13 +56,13 @@ class Cause:
 
 
 def instead(model: Model) -> Mapping[str, str]:
-    """Return the advice that differs from the advice for a test."""
-    # Check mode turns any of them into a preflight.
+    """Return the advice for this kind of run, where it differs from the advice for a test."""
+    # In check mode, any kind of run is a preflight.
     return opened_for(model.run).view.advice
 
 
 def who(model: Model, hosts: Sequence[Host]) -> str:
-    """Return how many hosts these are, and which; empty if the run has only one."""
+    """Return the number and names of these hosts; empty if the run has only one."""
     if len(model.hosts) == 1:
         return ""
     labels = list(dict.fromkeys(host.label for host in hosts))
@@ -87,7 +89,7 @@ def make_cause(
     limits: Iterable[str] = (),
     symptom: str = "",
 ) -> Cause:
-    """Return a cause, which gets its key from what is wrong."""
+    """Return a cause. Its key is derived from what is wrong."""
     labels = tuple(dict.fromkeys(host.label for host in hosts))
     key = f"cause-{hashlib.sha256(f'{kind} {verdict} {statement}'.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
     return Cause(

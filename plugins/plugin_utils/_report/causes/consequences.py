@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The consequence of a broken limit for queue managers, in figures computed from the measured ones.
+"""Describes the consequence of a broken limit for queue managers, in figures that are derived from the measured ones.
 docs/causes.md lists the same consequences with their sources."""
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ class Excess:
 
     @property
     def values(self) -> list[float]:
-        """Every figure that breaks the limit."""
+        """All figures that break the limit."""
         return [row.value for rows in self.rows for row in rows if row.value is not None]
 
 
 def consequence_of(excess: Excess) -> str:
-    """Return the consequence of the figures for queue managers, empty if there is none."""
+    """Return the consequence of the figures for queue managers, or empty if there is none."""
     if not excess.values:
         return ""
     percentile = _PERCENTILE.match(excess.metric)
@@ -55,7 +55,7 @@ def consequence_of(excess: Excess) -> str:
 
 
 def consequence_of_stream(excess: Excess, words: Words) -> str:
-    """Return the consequence of a stream's figures for the programs that wait for its operations, empty if there is
+    """Return the consequence of a stream's figures for the programs that wait for its operations, or empty if there is
     none."""
     if not excess.values:
         return ""
@@ -143,7 +143,7 @@ def _of_percentile(excess: Excess, match: re.Match[str]) -> str:
 
 
 def _of_commits(excess: Excess, match: re.Match[str] | None) -> str:
-    """Return the figures of commits, which are measured as an application sees them."""
+    """Return the consequence of the figures of commits, which are measured as applications experience them."""
     longest = _units.format_duration(max(excess.values))
     if match and not match[1]:
         share = 100 - float(match[2].replace("_", "."))
@@ -210,8 +210,8 @@ def _of_headroom(excess: Excess) -> str:
 
 
 def _least(excess: Excess) -> tuple[str, float, str]:
-    """Return which workers wrote when the figure was smallest, the figure, and the block size.
-    The throughput of one queue manager is not a bound for several."""
+    """Return the smallest figure, with the workers that wrote and the block size. The throughput of one queue manager
+    is not a bound for several."""
     row = min((row for rows in excess.rows for row in rows if row.value is not None), key=lambda row: row.value or 0.0)
     who = "one queue manager" if row.load_point == 1 else f"{row.load_point} queue managers together"
     text = who if len(excess.rows) == 1 else f"on the worst of these hosts, {who}"
@@ -227,8 +227,8 @@ _WAITING = {
     (True, "write"): ", and commits of the database or queue manager that this log belongs to wait for them",
     (False, "read"): ", and users wait for what is read",
 }
-"""Who waits for an operation: by its kind, and by whether it belongs to a log.
-Nothing waits immediately for a write that is not part of a commit."""
+"""Who waits for an operation, by its kind and by whether it belongs to a log. Nothing waits immediately for a write
+that is not part of a commit."""
 
 _CONSEQUENCES: dict[str, Callable[[Excess], str]] = {
     "latency_mean": _of_mean,

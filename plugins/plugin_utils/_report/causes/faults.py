@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Limits that hosts break, grouped by what is wrong with the hosts: a slow disk breaks several limits, and is one
-cause. Hosts that only just fail are apart from the others."""
+"""Groups the limits that hosts break by what is wrong with the hosts. For example, a slow disk breaks several limits
+but is a single cause. Hosts that only just fail are separated from the others."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ FIRST = ("disturbed", "throttled", "plateau", "periodic", "first_pass", "steady"
 and its throughput is low."""
 
 SHOWN_FIGURES = 4
-"""How many limits a statement names."""
+"""The maximum number of limits that a statement names."""
 SHOWN_CONSEQUENCES = 2
 
 
 def causes_of_limits(model: Model) -> Iterator[Cause]:
-    """Yield the causes of a run that are limits: hosts that have a symptom in common are one cause, regardless of how
-    many limits they break; without a symptom, each limit is one."""
+    """Yield the causes of a run that concern limits. Hosts with a common symptom are one cause, no matter how many
+    limits they break. Without a symptom, each limit is a separate cause."""
     groups = limit_groups(model)
     if not groups:
         return
@@ -69,7 +69,7 @@ def causes_of_limits(model: Model) -> Iterator[Cause]:
 
 
 def _look(model: Model) -> Look:
-    """Return the function that looks for symptoms, once for each host and limit."""
+    """Return the function that looks for symptoms. It does so only once for each host and limit."""
     medians, known = medians_of(model.hosts), {}
 
     def look(entry: NotKept) -> list[tuple[str, str]]:
@@ -82,7 +82,7 @@ def _look(model: Model) -> Look:
 
 
 def _faults(groups: Sequence[LimitGroup], look: Look) -> Iterator[tuple[str, set[str], list[LimitGroup]]]:
-    """Yield what hosts have in common: the symptom, the labels of the hosts, and the groups that they may be in."""
+    """Yield the common symptoms, each with the labels of the hosts and the groups that may contain them."""
     keys: dict[tuple[str, str, Any], list[tuple[LimitGroup, NotKept]]] = {}
     for group in groups:
         for entry in group.on:
@@ -97,7 +97,7 @@ def _faults(groups: Sequence[LimitGroup], look: Look) -> Iterator[tuple[str, set
 
 
 def _stream(entry: NotKept) -> Any:
-    """Return the stream of a limit: streams may be on disks of their own. Commits and writes use the same disk."""
+    """Return the stream of a limit, because streams may use different disks. Commits and writes use the same disk."""
     host, limit, dummy = entry
     return limit["worst"]["stream"] if host.words.layout.by_stream else None
 
@@ -122,12 +122,12 @@ def _of_fault(model: Model, symptom: str, groups: Sequence[LimitGroup], look: Lo
 
 
 def _worst_first(groups: Iterable[LimitGroup]) -> list[Host]:
-    """Return the hosts of all groups: those that are worst in the first one come first."""
+    """Return the hosts of all groups. Those that are worst in the first group come first."""
     return list({entry[0].label: entry[0] for group in groups for entry in group.on}.values())
 
 
 def _symptoms(symptom: str, hosts: Sequence[Host], groups: Sequence[LimitGroup], look: Look) -> Symptoms:
-    """Return the common symptom, and whether the hosts depart from their class."""
+    """Return the common symptom, and whether the hosts differ from their class."""
     found: dict[str, dict[str, str]] = {symptom: {}, OF_CLASS: {}}
     for group in groups:
         for entry in group.on:
@@ -138,7 +138,7 @@ def _symptoms(symptom: str, hosts: Sequence[Host], groups: Sequence[LimitGroup],
 
 
 def _statement(model: Model, symptom: str, groups: Sequence[LimitGroup], hosts: Sequence[Host]) -> str:
-    """Say which hosts have what in common, with the worst figure of each limit."""
+    """Return a statement about hosts and their common symptom, with the worst figure of each limit."""
     figures = [_figure(model, group, hosts) for group in groups[:SHOWN_FIGURES]]
     more = [f"{len(groups) - SHOWN_FIGURES} more limits broken"] if len(groups) > SHOWN_FIGURES else []
     are = advice.SYMPTOMS[symptom].hosts_are.replace("writes", model.words.timed)
@@ -150,7 +150,7 @@ def _statement(model: Model, symptom: str, groups: Sequence[LimitGroup], hosts: 
 
 
 def _figure(model: Model, group: LimitGroup, hosts: Sequence[Host]) -> str:
-    """Return the worst figure of a limit beside the limit."""
+    """Return the worst figure of a limit, together with the limit."""
     limit = min(group.on, key=lambda entry: badness(entry[1]))[1]
     worst, metric = limit["worst"], find_metric(str(limit["metric"]))
     write = metric.kind.format if metric else str

@@ -2,10 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Why hosts do not pass or do not certify, grouped by cause: each cause once, with the hosts that it concerns.
+"""Groups the reasons why hosts do not pass or do not certify by cause. Each cause appears once, with the hosts that it
+concerns.
 
-Every host that does not pass is in at least one cause. A cause repeats the judgements and says what follows from them,
-but does not judge anything itself.
+Every host that does not pass is in at least one cause. A cause repeats judgements and explains their consequences, but
+does not judge anything itself.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 if TYPE_CHECKING:
     from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.view import View
 
-# The parts in which otherwise equal texts of hosts differ: figures, addresses, names with a number.
+# The parts in which otherwise equal texts about hosts may differ: figures, addresses, and names that contain a number.
 _PARTICULAR = re.compile(r"\S*[0-9]\S*")
 
 
@@ -86,16 +87,16 @@ def _of_findings(model: Model) -> Iterator[Cause]:
 
 @cache
 def _views() -> dict[str, View]:
-    """Return the views of kinds of runs that advise on causes of their own, by the kind of these causes."""
+    """Return the views of kinds of runs that have their own causes, by the kind of these causes."""
     return {kind.view.cause: kind.view for kind in (CHECK_MODE, *KINDS.values()) if kind.view.cause}
 
 
 def _shape(finding: Mapping[str, Any], host: str) -> tuple[Any, ...]:
-    """Return the common part of findings that are the same on several hosts: their texts without the host's name and
+    """Return a key for findings that are the same on several hosts: their texts without the name of the host and
     without words that contain a figure."""
-    if finding["kind"] == FORESEEN:  # its texts name limits, profiles and workloads, which differ in their figures
+    if finding["kind"] == FORESEEN:  # names of limits differ in figures, so figures matter
         return tuple(sorted((key, value) for key, value in finding.items() if isinstance(value, str)))
-    # A host's name may be a part of a word, such as su in measure.
+    # The name of a host may also occur inside a word, such as "su" in "measure".
     name = re.compile(rf"(?<!\w){re.escape(host)}(?!\w)") if host else None
     texts = {key: name.sub("#", value) if name else value for key, value in finding.items() if isinstance(value, str)}
     about = finding.get("finding")
@@ -106,7 +107,7 @@ def _shape(finding: Mapping[str, Any], host: str) -> tuple[Any, ...]:
 
 
 def _findings(host: Host) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-    """Yield kind, verdict and finding of everything that no limit explains."""
+    """Yield kind, verdict and finding of all findings that no limit explains."""
     if host.verdict == NOT_MEASURED:
         yield from ((CHECK_MODE.view.cause, NOT_MEASURED, finding) for finding in host.findings)
         return
@@ -117,7 +118,7 @@ def _findings(host: Host) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
         if finding["kind"] in OF_HISTORY:
             of_runs = next((cause for cause, view in _views().items() if view.remembered == finding["kind"]), BASELINE)
             yield of_runs, finding["verdict"], finding
-    if host.verdict in GOOD and host.qualification and not host.stage:  # else it was left out, as its reason states
+    if host.verdict in GOOD and host.qualification and not host.stage:  # otherwise the queue manager was left out
         why = next((finding for finding in host.findings if finding["kind"] == NOT_CERTIFIED), None)
         yield (
             QUALIFICATION,
@@ -158,7 +159,7 @@ def _criterion_of(group: _Alike) -> str:
 
 
 def _advice_on(model: Model, group: _Alike, hosts: Sequence[Host]) -> tuple[str, str]:
-    """Return consequence and next step."""
+    """Return the consequence and the next step."""
     if group.kind in _views():
         return _views()[group.kind].advise(group.found, group.verdict)
     return advice.of_key(group.advice, model.words.layout.of_mq, instead(model))

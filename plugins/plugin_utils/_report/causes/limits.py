@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Limits that hosts do not keep, as causes: each limit with the hosts that do not keep it for the same reason."""
+"""Turns limits that hosts do not keep into causes: each limit with the hosts that do not keep it for the same
+reason."""
 
 from __future__ import annotations
 
@@ -55,18 +56,18 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words
 
 SHOWN_SYMPTOMS = 2
-"""How many symptoms of a cause's hosts are listed, the most frequent first."""
+"""The maximum number of symptoms that are listed for a cause, the most frequent first."""
 
 
 NotKept = tuple[Host, dict[str, Any], tuple[JudgedRow, ...]]
-"""A host, the entry of a limit that it does not keep, and the rows that have the entry's verdict, worst first."""
+"""A host, the entry of a limit that it does not keep, and the rows with the same verdict as the entry, worst first."""
 Look = Callable[[NotKept], list[tuple[str, str]]]
-"""Returns the symptoms of a host that does not keep a limit, as keys and figures."""
+"""A function that returns the symptoms of a host that does not keep a limit, as keys and figures."""
 
 
 @dataclass(slots=True)
 class LimitGroup:
-    """A limit that hosts do not keep for the same kind of reason: for each of them its entry and the rows that have its
+    """A limit that hosts do not keep for the same kind of reason: each with its entry and the rows with the same
     verdict, worst first."""
 
     limit: dict[str, Any]
@@ -77,7 +78,7 @@ class LimitGroup:
     on_others: list[NotKept] = field(default_factory=list)
 
     def restricted(self, labels: Container[str]) -> LimitGroup:
-        """Return the group of those hosts that have one of these labels, before it is joined with others."""
+        """Return the group restricted to hosts with the given labels, before it is merged with others."""
         return LimitGroup(self.limit, self.verdict, self.why, [each for each in self.on if each[0].label in labels])
 
     @property
@@ -112,7 +113,7 @@ def limit_groups(model: Model) -> list[LimitGroup]:
 
 
 def has_symptoms(group: LimitGroup) -> bool:
-    """Whether the figures of rows explain why the limit is not kept."""
+    """Whether figures of rows explain why the limit is not kept."""
     return (
         group.why not in _ADVICE
         and group.limit["unit"] != MARGIN.unit
@@ -123,9 +124,10 @@ def has_symptoms(group: LimitGroup) -> bool:
 def _is_told(host: Host, limit: dict[str, Any], ends: Sequence[Mapping[str, Any]]) -> bool:
     """Whether another cause of the host explains more than a limit does.
 
-    If its tester did not finish (ends says why), this explains limits without a measurement, and also a slowest write
-    that did not return. A limit that is open because the host was disturbed does not matter if another limit on the
-    same figure is broken despite the disturbance, and an undecided limit does not matter if any other one is broken.
+    If the tester did not finish (``ends`` contains the reason), this explains limits without a measurement, and also a
+    slowest write that did not return. A limit that is undecided because the host was disturbed is ignored if another
+    limit on the same figure is broken despite the disturbance. Other undecided limits are ignored if any limit is
+    broken.
     """
     why = limit["worst"]["cause"]
     if why == NO_ROW:
@@ -145,23 +147,23 @@ def _is_told(host: Host, limit: dict[str, Any], ends: Sequence[Mapping[str, Any]
 
 
 def _figure_of(limit: dict[str, Any]) -> tuple[str, ...]:
-    """Return what identifies the figure of a limit: the metric alone does not, because writes, commits and streams have
-    the same metrics."""
+    """Return the key of a limit's figure. The metric alone is not enough, because writes, commits and streams have the
+    same metrics."""
     return limit["metric"], limit["worst"]["stream"], limit["worst"]["operation"]
 
 
 def badness(limit: dict[str, Any]) -> float:
-    """Return the sort key of an entry of a limit by which the worst figure comes first."""
+    """Return the sort key of an entry of a limit. The worst figure comes first."""
     value = limit["worst"]["value"] or 0
     return value if limit["bound"] == "min" else -value
 
 
 def joined(groups: Iterable[LimitGroup]) -> list[LimitGroup]:
-    """Return the groups. Those with the same statement about the same hosts are merged: limits on one metric, such as a
-    limit and a hard limit, and limits that are undecided.
+    """Return the groups, after merging those with the same statement about the same hosts: limits on one metric, such
+    as a limit and a hard limit, and undecided limits.
 
-    A statement names the rows of its first limit, so a limit that is not broken at any of these rows is a cause of its
-    own.
+    A statement names the rows of its first limit. Therefore, a limit that is not broken in any of these rows is a
+    separate cause.
     """
     alike: dict[tuple[Any, ...], list[LimitGroup]] = {}
     for group in groups:
@@ -183,8 +185,8 @@ def joined(groups: Iterable[LimitGroup]) -> list[LimitGroup]:
 
 
 def _besides(limit: Mapping[str, Any], metric: str) -> str:
-    """Return the text of a limit that follows a limit on a metric. It names its own metric only if that is different:
-    latency_p99_9 also begins with latency_p99."""
+    """Return the text of a limit that follows another limit. It contains the metric only if that is different. Metrics
+    are compared as a whole, because latency_p99_9 also begins with latency_p99."""
     return ("the hard limit " if limit["hard"] else "") + str(limit["limit"]).removeprefix(f"{metric} ").strip()
 
 
@@ -222,7 +224,7 @@ def cause_of(model: Model, group: LimitGroup, look: Look) -> Cause:
 
 
 def consequence(model: Model, group: LimitGroup) -> str:
-    """Return what follows from the figures that break a limit."""
+    """Return the consequence of the figures that break a limit."""
     worst = group.limit["worst"]
     excess = Excess(
         group.limit["metric"], [rows for host, limit, rows in group.on], str(worst["operation"]), str(worst["stream"])
@@ -238,11 +240,11 @@ _ADVICE = {
     NO_FIGURE: "too_few",
     NO_ROW: "nothing",
 }
-"""Why a limit does not pass, and the advice if the figures do not matter for it."""
+"""The causes why a limit does not pass, each with the advice that applies regardless of the figures."""
 
 
 _ADVICE_BY_METRIC = {NOT_STARTED: "pace", "capacity": "capacity", "target_operations_share": "capacity"}
-"""The same for limits that the figures of no row explain."""
+"""The same for limits that no figures of rows explain."""
 
 
 def _advice_without_symptoms(model: Model, group: LimitGroup) -> str:
@@ -268,7 +270,7 @@ def _symptoms(group: LimitGroup, look: Look) -> Symptoms:
 
 
 def seen(model: Model, symptoms: Symptoms, hosts: int) -> str:
-    """Return the symptoms of so many hosts as a sentence."""
+    """Return a sentence about the symptoms of a number of hosts."""
     text = "; ".join(_seen(model, hosts, key, on) for key, on in symptoms.items())
     return text and f"{text[0].upper()}{text[1:]}."
 
@@ -279,7 +281,7 @@ def next_step(symptoms: Symptoms) -> str:
 
 
 def _advice_on_symptom(key: str, on: Sequence[tuple[Host, str]]) -> list[advice.Advice]:
-    """Return the advice for a symptom of some hosts; for a disturbance, by its kind."""
+    """Return the advice for a symptom of some hosts. For a disturbance, it depends on the kind."""
     disturbances = [
         each
         for host, dummy in on
@@ -292,7 +294,7 @@ def _advice_on_symptom(key: str, on: Sequence[tuple[Host, str]]) -> list[advice.
 
 
 def _seen(model: Model, hosts: int, key: str, on: Sequence[tuple[Host, str]]) -> str:
-    """Return the symptom of some hosts, with the figures of the first, which is the worst."""
+    """Return the symptom of some hosts, with the figures of the first host, which is the worst."""
     text = advice.SYMPTOMS[key].seen.replace("writes", model.words.timed)
     if len(on) < hosts:
         text += f" on {fold_names(host.label for host, figures in on)}"
@@ -346,7 +348,7 @@ def _state_no_headroom(model: Model, group: LimitGroup) -> str:
 
 
 def _because(group: LimitGroup) -> str:
-    """Return why the worst figure decides nothing."""
+    """Return the reason why the worst figure is inconclusive."""
     host, limit, dummy = group.on[0]
     return why_text({**limit, **limit["worst"]}, host.words, in_words, short=True)
 
@@ -379,7 +381,7 @@ _STATEMENTS: dict[str, Callable[[Model, LimitGroup], str]] = {
 
 
 def fold_list(texts: Sequence[str], most: int = 3) -> str:
-    """Write a list of texts; the last ones are replaced with their number."""
+    """Format a list of texts. If there are too many, the last ones are replaced with their number."""
     return and_list([*texts[:most], f"{len(texts) - most} more limits"] if len(texts) > most + 1 else texts)
 
 
@@ -432,7 +434,7 @@ def _workers(rows: Iterable[JudgedRow], loads: Sequence[int], words: Words) -> s
 
 
 def _worst(model: Model, group: LimitGroup) -> str:
-    """Return the worst figure, and the row that it belongs to."""
+    """Return the worst figure and its row."""
     host, limit, dummy = group.on[0]
     worst = limit["worst"]
     if worst["value"] is None:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The reasons for a host's verdict beside those limits that it does not keep."""
+"""Finds the reasons for a host's verdict other than limits that it does not keep."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 
 
 def beside_limits(host: Host, limits: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the findings that are reasons for a host's verdict, without those that the worst rows of some of its
-    limits explain."""
+    """Return the findings that are reasons for a host's verdict, without those about the worst rows of given limits."""
     told = {row_of({**limit, **limit["worst"]}) for limit in limits}
     return [
         finding for finding in reasons_among(host.findings) if finding["kind"] != LIMIT or row_of(finding) not in told
@@ -30,8 +29,8 @@ def beside_limits(host: Host, limits: Iterable[Mapping[str, Any]]) -> list[dict[
 
 
 def unexplained(host: Host) -> list[dict[str, Any]]:
-    """Return the findings of a host that are neither about a limit nor added by the history;
-    one without a text if there is no reason at all."""
+    """Return the findings of a host that are neither about a limit nor added by the history. If there is no reason at
+    all, return one finding without a text."""
     found = [
         finding
         for finding in beside_limits(host, (limit for limit in host.limits if limit["verdict"] != PASS))

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The symptoms in the figures of a host that does not keep a limit. They are hints for finding the cause, and never
+"""Finds symptoms in the figures of a host that does not keep a limit. They are hints for finding the cause, and never
 change a verdict."""
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import INCONCLUSIVE
 
 SEVERAL_TIMES = 3.0
-"""From this ratio on, slow writes differ from fast ones in kind."""
+"""If slow writes take at least this many times as long as fast ones, they are treated as a separate kind."""
 SLOW_FIRST_PASS = 1.5
 DEPARTS = 1.5
-"""From this ratio to the median of its class on, a volume departs from it."""
+"""If the ratio to the median of its class is at least this, a volume is considered different from the class."""
 FEWEST_ALIKE = 5
-"""The smallest class whose median is used."""
+"""The minimum size of a class for using its median."""
 
 OF_CLASS = "class"
-"""The symptom of a volume that departs from its class. It can be seen in addition to another one."""
+"""The symptom of a volume that differs from its class. It can occur in addition to another symptom."""
 
 Medians = Mapping[str, "Median"]
 
@@ -61,8 +61,8 @@ def medians_of(hosts: Iterable[Host]) -> dict[str, Median]:
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """A host that does not keep a limit (an entry of its limits), with the figures of those rows of all queue managers
-    that the limit is about."""
+    """A host that does not keep a limit (an entry of its limits), with the figures of the `all` rows to which the limit
+    applies."""
 
     host: Host
     limit: Mapping[str, Any]
@@ -74,12 +74,12 @@ class Suspect:
         return self.limit["unit"] == "ns"
 
     def at(self, row: Mapping[str, Any]) -> str:
-        """Return the step that a row comes from, as text that follows its figures."""
+        """Return the step of a row, as text that follows its figures."""
         return at_text(self.host.words, self.host.words.layout.step_of(row))
 
     @property
     def worst(self) -> Mapping[str, Any]:
-        """The row that is worst in the limit's metric, empty if there is none."""
+        """The row that is worst in the limit's metric; empty if there is none."""
         found = find_metric(self.limit["metric"])
         rows = [row for row in self.rows if found and row.get(found.column) is not None]
         if not found or not rows:
@@ -88,8 +88,8 @@ class Suspect:
 
     @property
     def strictest_ns(self) -> float:
-        """The strictest latency limit that the host does not meet in the worst row: writes that took longer were not
-        fast, regardless of which limit is being explained."""
+        """The strictest latency limit that the host does not keep in the worst row. Writes that took longer were not
+        fast, whichever limit is being explained."""
         step = _step(self.worst)
         there = [
             limit["limit_value"]
@@ -103,7 +103,7 @@ def symptoms_of(
     host: Host, limit: Mapping[str, Any], decisive: Sequence[JudgedRow], medians: Medians
 ) -> list[tuple[str, str]]:
     """Return symptoms as (key, figures): the best explanation of why a limit is not kept, and whether the volume
-    departs from its class."""
+    differs from its class."""
     steps = {row.step for row in decisive}
     rows = [row for row in _all_rows(host) if _step(row) in steps]
     suspect = Suspect(host, limit, rows)
@@ -113,7 +113,7 @@ def symptoms_of(
 
 
 def _disturbed(suspect: Suspect) -> str:
-    # If the limit is broken despite the disturbance, this was judged not to be the cause.
+    # If the limit is broken despite the disturbance, the disturbance was judged not to be the cause.
     return ", ".join(suspect.host.disturbances) if suspect.limit["verdict"] == INCONCLUSIVE else ""
 
 
@@ -216,8 +216,8 @@ def _all_rows(host: Host) -> list[dict[str, Any]]:
 
 
 def _smallest(host: Host) -> tuple[Step, float] | None:
-    """Return load point and block size of the smallest step of a host, and its mean latency;
-    None if nothing was measured."""
+    """Return the load point, the block size and the mean latency of the smallest step of a host; None if nothing was
+    measured."""
     layout = host.words.layout
     rows = [
         row

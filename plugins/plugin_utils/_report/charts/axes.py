@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Code that charts share: the frame with its text alternative, logarithmic axes, ticks and lines,
-and labels that do not overlap."""
+"""Code shared by charts: the frame with its text alternative, logarithmic axes, ticks and lines, and labels that do not
+overlap."""
 
 from __future__ import annotations
 
@@ -32,25 +32,26 @@ HOLLOW = ("max", "p50")
 
 _LABEL_DISTANCE = 13
 _CHARACTER = 6.6
-"""Width of a character of a label, on average."""
+"""The average width of a character in a label."""
 _WIDEST_CHARACTER = 8.4
-"""The same on small screens, on which labels are larger."""
+"""The same for small screens, on which labels are larger."""
 _USUAL_LABEL = len("1000 KiB")
-"""Characters of a label for which there is room in every chart."""
+"""The number of characters of a label that fit into every chart."""
 _TRIED_STARTS = 24
-"""How many places are tried along a line for its label."""
+"""The number of places along a line that are tried for its label."""
 _ABOVE, _BELOW = -3, 12
-"""The base of a label from the line that it belongs to."""
+"""The distance between the base of a label and its line."""
 _HOLD = 1e-9
 
 _Item = TypeVar("_Item")
 _Place = tuple[float, float, float]
-"""The start, the base and the width of a label."""
+"""The position and size of a label: its start, base and width."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogAxis:
-    """A logarithmic axis for values from low to high between two places on the page; low is at the first place."""
+    """A logarithmic axis for values from low to high, drawn between two coordinates. The first coordinate belongs to
+    low."""
 
     low: float
     high: float
@@ -59,7 +60,7 @@ class LogAxis:
 
     @classmethod
     def around(cls, values: Iterable[float], first: float, last: float) -> LogAxis:
-        """Return the axis that holds some positive values with a little room on either side."""
+        """Return an axis for some positive values, with a little room on either side."""
         known = [math.log10(value) for value in values]
         low, high = min(known), max(known)
         room = 0.04 * max(high - low, 1.0)
@@ -98,8 +99,8 @@ def apart(ticks: Iterable[float], place: Callable[[float], float], distance: flo
 def chart(
     kind: str, title: str, description: str, body: Markup, height: float = HEIGHT, left: float = 0, right: float = 0
 ) -> Markup:
-    """Return a figure: its picture with a text alternative, and its title below. left and right are additional room on
-    these sides, as room_for returns it."""
+    """Return an illustration: its picture with a text alternative, and its title below. left and right are additional
+    room on these sides, as room_for returns it."""
     return Markup(
         '<figure class="{kind}"><svg class="chart" viewBox="{left:.0f} 0 {width:.0f} {height:.0f}" role="img">'
         "<title>{title}</title><desc>{description}</desc>{body}</svg><figcaption>{title}. "
@@ -126,7 +127,7 @@ def text(name: str, x: float, y: float, words: str, anchor: str = "start") -> Ma
 
 
 def upright_grid(axis: LogAxis, title: str, write: Callable[[float], str]) -> Markup:
-    """Return the grid of a vertical axis, whose values are written by a formatter."""
+    """Return the grid of a vertical axis, whose values are formatted by a function."""
     parts = [text("axis", 4, 12, title)]
     for tick in axis.ticks():
         y = axis.place(tick)
@@ -143,8 +144,8 @@ def duration_grid(axis: LogAxis, title: str) -> Markup:
 
 
 def level_grid(ticks: Iterable[tuple[float, str]], title: str, top: float = TOP, bottom: float = BOTTOM) -> Markup:
-    """Return the grid of a horizontal axis from places and their texts; a text that would touch the one before
-    it is left out."""
+    """Return the grid of a horizontal axis from places and their texts; texts that would touch the previous one are
+    left out."""
     parts, end = [text("axis", (LEFT + RIGHT) / 2, bottom + 32, title, "middle")], -math.inf
     for x, words in ticks:
         parts.append(Markup('<path class="grid" d="M{:.1f} {:.0f}V{:.0f}"/>').format(x, top, bottom))
@@ -156,8 +157,8 @@ def level_grid(ticks: Iterable[tuple[float, str]], title: str, top: float = TOP,
 
 
 def line(name: str, points: Sequence[tuple[float, float]], dots: bool = False) -> Markup:
-    """Return a line through places on the page, with a mark at each if requested. The marks of a figure have the same
-    shape in every chart: p99 has full dots, the mean full squares, the maximum rings, and p50 hollow squares."""
+    """Return a line through points, with a mark at each of them if requested. The marks of a figure have the same shape
+    in every chart: p99 has full dots, the mean full squares, the maximum rings, and p50 hollow squares."""
     if not points:
         return Markup("")
     path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
@@ -194,8 +195,8 @@ class LevelLine:
 
 
 def level_labels(levels: Sequence[LevelLine], lines: Iterable[Sequence[tuple[float, float]]]) -> Markup:
-    """Return the labels of horizontal lines, each above or below its own line at the place where it covers the least of
-    the other labels and of all lines."""
+    """Return the labels of horizontal lines, each above or below its own line, at the place where it covers as little
+    as possible of other labels and lines."""
     drawn = _drawn([*lines, *(((each.left, each.y), (each.right, each.y)) for each in levels)])
     placed: list[_Place] = []
     for each in levels:
@@ -211,8 +212,8 @@ def level_labels(levels: Sequence[LevelLine], lines: Iterable[Sequence[tuple[flo
 def course_labels(
     courses: Sequence[tuple[str, str, Sequence[tuple[float, float]]]], lines: Iterable[Sequence[tuple[float, float]]]
 ) -> Markup:
-    """Return the labels of lines, from (class, words, points), each beside its own line at the first place where it
-    covers the least of the other labels and of all lines."""
+    """Return the labels of lines, from (class, words, points), each beside its own line, at the first place where it
+    covers as little as possible of other labels and lines."""
     drawn = _drawn([*lines, *(points for name, words, points in courses)])
     placed: list[_Place] = []
     for dummy, words, points in courses:
@@ -231,7 +232,7 @@ def _drawn(lines: Iterable[Sequence[tuple[float, float]]]) -> list[tuple[float, 
 
 
 def _clearest(places: Sequence[_Place], placed: Sequence[_Place], drawn: Sequence[tuple[float, float]]) -> _Place:
-    """Return the first of the places within the plot at which a label covers the least."""
+    """Return the first of the places within the plot at which a label covers as little as possible."""
     return min(
         [place for place in places if TOP <= place[1] <= BOTTOM],
         key=lambda place: (
@@ -246,7 +247,7 @@ def _texts(labels: Iterable[tuple[str, str]], places: Iterable[_Place]) -> Marku
 
 
 def _along(course: Sequence[tuple[float, float]]) -> Iterable[tuple[float, float]]:
-    """Yield points along a line, about as far apart as the strokes of a letter."""
+    """Yield points along a line. Their distance is about that of the strokes of a letter."""
     for (x, y), (next_x, next_y) in zip(course, course[1:]):
         count = 1 + int(max(abs(next_x - x), abs(next_y - y)) / 3)
         yield from (

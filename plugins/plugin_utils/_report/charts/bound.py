@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How far the worst row of a limit is from it, and how certain that is, as a small bar for a table."""
+"""Shows how far the worst row of a limit is from the limit, and with what certainty, as a small bar for a table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 _WIDTH, _HEIGHT = 120, 20
 _REACH = math.log(10)
-"""Ratios up to ten times the limit, and down to a tenth of it, lie within the bar."""
+"""The bar covers ratios from a tenth of the limit to ten times the limit."""
 
 _ALLOWED = {
     "latency_p50": 0.5,
@@ -29,8 +29,8 @@ _ALLOWED = {
 
 
 def bound_bar(limit: Mapping[str, Any]) -> Markup:
-    """Return the bar of a limit of the model: the limit in its middle, worse to the right;
-    empty if nothing was measured."""
+    """Return the bar of a limit of the model: the limit is in the middle, and worse values are to the right. Empty if
+    nothing was measured."""
     found = _ratios(limit)
     if found is None:
         return Markup("")

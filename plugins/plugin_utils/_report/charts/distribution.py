@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How the latencies of a step are distributed: the percentile curve as far as the number of writes supports it,
+"""Shows how the latencies of a step are distributed: the percentile curve, as far as the number of writes supports it,
 and a strip for each block size."""
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Wo
 from markupsafe import Markup
 
 BEYOND = 10
-"""A percentile is drawn if at least that many writes took longer."""
+"""A percentile is drawn if at least this many writes took longer."""
 
 _QUANTILES = (
     (0.5, "50 %"),
@@ -55,11 +55,12 @@ _BINS_PER_DECADE = 20
 _STRIP = 24
 
 Counts = Sequence[tuple[int, int]]
-"""A histogram: upper bounds of latencies in nanoseconds, rising, and how many writes are in each."""
+"""A histogram: upper bounds of latencies in nanoseconds, in ascending order, and the number of writes in each
+bucket."""
 
 
 def quantile_ns(counts: Counts, shares: Iterable[float]) -> list[int]:
-    """For each of some rising shares of the writes, return the upper bound of the latency that this share did not
+    """For each of several ascending shares of the writes, return the upper bound of the latency that this share did not
     exceed."""
     total = sum(number for upper, number in counts)
     found, below, place = [], 0, -1
@@ -191,7 +192,7 @@ def _strips(host: Host, load: str, histograms: Mapping[Series, Counts]) -> Marku
 
 
 def _strip(name: str, counts: Counts, x: LogAxis, base: float) -> Markup:
-    """Return the shape of a histogram on the logarithmic axis; the fullest bin is as high as the strip."""
+    """Return the shape of a histogram on the logarithmic axis; the bin with the most writes is as high as the strip."""
     bins: dict[int, int] = {}
     for upper, number in counts:
         place = math.floor(math.log10(max(upper, 1)) * _BINS_PER_DECADE)

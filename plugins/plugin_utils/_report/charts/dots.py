@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Figures side by side on one line for each block size: queue managers against each other, one against several, and the
-first pass against later ones."""
+"""Shows figures side by side on one line for each block size. Compares queue managers with each other, one with
+several, and the first pass with later ones."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ from markupsafe import Markup
 
 _STRIP = 24
 _FAIR = 1.1
-"""Up to this ratio of the slowest to the fastest p99, queue managers are alike."""
+"""Up to this ratio of the slowest to the fastest p99, queue managers are considered alike."""
 
 _COMPARED = (("latency_p99_ns", _units.format_duration), ("bytes_per_s", _units.format_rate))
 
 Figures = Mapping[str, Any]
 Dots = Sequence[tuple[str, float]]
-"""Dots of a line: class and value in nanoseconds."""
+"""The dots of a line, each with its CSS class and its value in nanoseconds."""
 
 
 def worker_charts(host: Host) -> list[Markup]:
@@ -127,7 +127,7 @@ def _ratio(slow: tuple[str, Figures], fast: tuple[str, Figures]) -> float:
 
 
 def _degradation(host: Host, steps: Mapping[int, Mapping[int, Sequence[tuple[str, Figures]]]]) -> Markup:
-    """Return p99 over load points, a line for each block size."""
+    """Return a chart of p99 over the load points, with a line for each block size."""
     curves: dict[int, list[tuple[int, Figures]]] = {}
     for load, sizes in steps.items():
         for size, found in sizes.items():

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A chart of a volume's certificates as inline SVG: a line for each block size, what changed at which certificate,
-and the control limit.
+"""A chart of a volume's certificates as inline SVG: it has a line for each block size, marks for changes between
+certificates, and the control limit.
 
-The figures of a row are divided by its usual value. They are on a logarithmic scale, on which up is worse, so that rows
-of 100 us and of 1 ms can be seen together.
+The figures of a row are divided by its usual value. The scale is logarithmic and higher means worse, so that rows of
+100 us and of 1 ms can be shown together.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ WIDTH = 640
 HEIGHT = 210
 COLOURS = 7
 MARKS = {"method_version": "M", "kernel": "K", "device_firmware": "F", "mount_options": "O", "array_settings": "A"}
-"""Changes with a letter of their own; the others share one."""
+"""Changes that have their own letter. All others share one letter."""
 OTHER_MARK = "\u2022"
 IMPORTED_MARK = "\u25c7"
 
@@ -45,7 +45,7 @@ _WIDEST = (math.log(0.1), math.log(10))
 def chart(
     series: Mapping[str, Any], certificates: Sequence[Mapping[str, Any]], events: Iterable[Mapping[str, Any]]
 ) -> Markup:
-    """Return the chart of one figure, "" if no certificate has it."""
+    """Return the chart of one figure, or "" if no certificate contains it."""
     rates = series["figure"].endswith("_per_s")
     left_out = {each["place"] for each in series["left_out"]}
     lines = [_logarithms(row, left_out, rates) for row in series["rows"]]
@@ -77,8 +77,8 @@ def _share(value: float, usual: float, rates: bool) -> float:
 
 
 def _logarithms(row: Mapping[str, Any], left_out: set[int], rates: bool) -> list[float | None]:
-    """Return how much worse each value of a row is than the usual value, which is the mean behind the control limit, or
-    else the mean of the values that count."""
+    """Return how much worse each value of a row is than the usual value, which is the mean used for the control limit,
+    or else the mean of the values that are used."""
     known = [value for place, value in enumerate(row["values"]) if value is not None and place not in left_out]
     known = known or [value for value in row["values"] if value is not None]
     usual = row["usual"] or (math.exp(fmean(map(math.log, known))) if known else 1.0)
@@ -120,7 +120,8 @@ class _Canvas:
         )
 
     def dates(self, certificates: Sequence[Mapping[str, Any]]) -> Markup:
-        """Return the day of some certificates, including the first and the last; with the time if days repeat."""
+        """Return the day of some certificates, including the first and the last; with the time of day if days
+        repeat."""
         last = len(certificates) - 1
         count = min(_MOST_DATES, len(certificates))
         write = moments_text(each["judged_at"] for each in certificates)
@@ -176,8 +177,8 @@ class _Canvas:
     def line(
         self, colour: int, values: Sequence[float | None], left_out: set[int], conspicuous: Sequence[int]
     ) -> Markup:
-        """Return a line through the certificates that count, a dot for each, a pale one for each that does not,
-        and a ring round a conspicuous one."""
+        """Return a line through the certificates that are used, with a dot for each, a pale dot for each that is not
+        used, and a ring around conspicuous ones."""
         counted = [(place, value) for place, value in enumerate(values) if value is not None and place not in left_out]
         pale = [(place, value) for place, value in enumerate(values) if value is not None and place in left_out]
         parts = [

@@ -2,8 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The throughput of commits over the size of their messages: MB/s and messages per second, up to the limit of the
-log."""
+"""Charts of the throughput of commits over message size: MB/s and messages per second, up to the limit of the log."""
 
 from __future__ import annotations
 
@@ -35,7 +34,7 @@ Curve = list[tuple[float, Estimate]]
 
 
 def estimate_charts(basis: Basis, shown: ShownEstimates) -> list[Markup]:
-    """Return both charts, none if there are estimates for only one message size."""
+    """Return both charts; none if there are estimates for only one message size."""
     if len(shown.message_sizes) < 2:
         return []
     first, last = shown.message_sizes[0], shown.message_sizes[-1]
@@ -82,8 +81,8 @@ def _chart(
     limit: list[tuple[float, float]],
     figure: tuple[str, Callable[[float], str], Callable[[Estimate], float], Callable[[int, Measured], float]],
 ) -> Markup:
-    """Return a chart with a curve for each number of applications, from the figure's title, its formatter, and the
-    functions that read it from an estimate and from a measurement."""
+    """Return a chart with a curve for each number of applications. The arguments include the title of the figure, its
+    formatter, and functions that read it from an estimate and from a measurement."""
     name, write, estimated, found = figure
     sizes = [size for size, rate in limit]
     dots = {
@@ -99,7 +98,7 @@ def _chart(
     labels = []
     for number, (count, curve) in enumerate(curves.items()):
         places = [(x.place(size), y.place(estimated(estimate)), not estimate.reservations) for size, estimate in curve]
-        # The line is solid over the range in which the model is valid.
+        # The line is solid where the model is valid.
         parts += [line(f"s{number}{' beyond' * beyond}", stretch) for stretch, beyond in _stretches(places)]
         marks = "".join(
             f"M{x.place(key[0]):.1f} {y.place(value):.1f}h0" for key, value in dots.items() if key[1] == count
@@ -120,8 +119,8 @@ def _chart(
 
 
 def _stretches(places: list[tuple[float, float, bool]]) -> list[tuple[list[tuple[float, float]], bool]]:
-    """Return the stretches of a curve in which the model is valid, and the others; adjacent stretches share a point,
-    so that the curve has no gap."""
+    """Return the parts of a curve in which the model is valid, and the other parts. Adjacent parts share a point, so
+    that the curve has no gap."""
     found: list[tuple[list[tuple[float, float]], bool]] = []
     for x, y, holds in places:
         if found and found[-1][1] == (not holds):

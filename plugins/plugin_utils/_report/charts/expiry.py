@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The certificates of a fleet by the days that they have left: a mark for each volume, and below them a lane for each
+"""Shows the certificates of a fleet by their remaining days, with a mark for each volume. Below them is a lane for each
 state in which a volume is not certified."""
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from markupsafe import Markup
 
 _HEIGHT, _LANE = 66, 18
 _FEW = 60
-"""Up to this number of volumes, marks are large."""
+"""Marks are large up to this number of volumes."""
 _COLUMNS = 80
-"""How many marks of a lane are beside each other."""
+"""The number of marks side by side in a lane."""
 _MOST_TICKS = 6
 
 
 @dataclass(frozen=True, slots=True)
 class DayAxis:
-    """A linear axis of days from today to the last one."""
+    """A linear axis of days, from today to the last day."""
 
     days: float
 
@@ -50,15 +50,15 @@ class DayAxis:
 
 @dataclass(frozen=True, slots=True)
 class _Places:
-    """An axis on which values are places already."""
+    """An axis whose values are already coordinates."""
 
     def place(self, value: float) -> float:
         return value
 
 
 def expiry_chart(days_left: Sequence[int], expiring_days: int, size: int) -> Markup:
-    """Return the picture of the days that certificates have left; empty without any. size is the number of volumes of
-    the fleet."""
+    """Return the picture of the remaining days of certificates; empty if there are none. size is the number of volumes
+    of the fleet."""
     if not days_left:
         return Markup("")
     axis = DayAxis(max(*days_left, expiring_days, 1) * 1.02)
@@ -80,8 +80,8 @@ def expiry_chart(days_left: Sequence[int], expiring_days: int, size: int) -> Mar
 
 
 def lanes(counts: Mapping[str, int], size: int) -> list[tuple[str, int, Markup]]:
-    """Return the name, the number and the picture of each lane that has a volume: a mark for each of them or, if a lane
-    has no room for them, bars to scale."""
+    """Return the name, the number of volumes and the picture of each lane that has volumes. A lane has a mark for each
+    volume or, if there is not enough room, a bar to scale."""
     shown = {name: count for name, count in counts.items() if count}
     return [
         (

@@ -1,10 +1,10 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The latency of a fleet: for each size of a step, a strip with a mark for every host, all on one logarithmic axis.
+"""The latency of a fleet: a strip for each step size, with marks for every host, all on one logarithmic axis.
 
-The p99 is a dot above the strip's line, and the mean is a square below it. The limits and the worst hosts stand in the
-heading of a strip, which wraps on a narrow screen.
+The p99 is a dot above the strip's line, and the mean is a square below it. The limits and the worst hosts are in the
+heading of a strip, which wraps on narrow screens.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from markupsafe import Markup
 
 MOST_STRIPS = 32
 NAMED = 3
-"""How many hosts are named beside a strip."""
+"""The maximum number of hosts that are named in the heading of a strip."""
 
 _LANE = 26
 """Height of the marks above and below the line of a strip."""
 _ROOM = 0.06
-"""Decades of the axis that are left free on either side."""
+"""The room on either side of the axis, in decades."""
 _FAR = 3
 """A host whose p99 is this many times the median is named even if it keeps its limits."""
 
@@ -51,7 +51,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """A step: its title, the hosts that measured it, and the tightest limits on p99 and mean, None if there is none.
+    """A step: its title, the hosts that measured it, and the tightest limits on p99 and mean, or None.
 
     subtitle names the stream, and figures says what the marks show if they do not show latencies.
     """
@@ -75,7 +75,7 @@ class Strip:
         return [mark for mark in known if mark.fails or (mark.p99_ns or 0) > far]
 
     def sentence(self) -> str:
-        """Return a sentence on what the strip shows."""
+        """Return a sentence about what the strip shows."""
         known = sorted(mark.p99_ns for mark in self.marks if mark.p99_ns)
         title = ", ".join(filter(None, (self.title, self.subtitle, self.figures)))
         if not known:
@@ -93,8 +93,8 @@ class Strip:
 
 
 def fleet_chart(strips: Sequence[Strip], size_word: str = "block size") -> Markup:
-    """Return the picture of all strips, empty if nothing was measured. size_word names the kind of size that the steps
-    have."""
+    """Return the picture of all strips; empty if nothing was measured. size_word is the name of the kind of size that
+    the steps have."""
     values = [value for strip in strips for mark in strip.marks for value in (mark.p99_ns, mark.mean_ns) if value]
     if not values:
         return Markup("")
@@ -109,7 +109,7 @@ def fleet_chart(strips: Sequence[Strip], size_word: str = "block size") -> Marku
 
 
 def _ticks(axis: LogAxis) -> list[float]:
-    """Return round values, fewer in each decade the more decades there are."""
+    """Return round values. The more decades there are, the fewer values are in each."""
     span = axis.high - axis.low
     shown = axis.round_values((1, 2, 5) if span < 1.6 else (1, 3) if span < 3 else (1,))
     return shown[:: 1 + len(shown) // 10]

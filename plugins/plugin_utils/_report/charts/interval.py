@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Intervals of changes as inline SVG, one picture for each row of a table, all on one logarithmic axis in per cent."""
+"""Pictures of changes with their intervals as inline SVG, one for each row of a table, all on one logarithmic axis in
+per cent."""
 
 from __future__ import annotations
 
@@ -33,13 +34,13 @@ class Axis:
 
     @classmethod
     def around(cls, changes: Iterable[float | None], margin: float) -> Axis:
-        """Return the axis that shows some changes, and the margin on either side."""
+        """Return an axis that covers some changes, and the margin on both sides."""
         logarithms = [math.log1p(max(change, -0.99)) for change in changes if change is not None]
         least = 1.5 * math.log1p(margin)
         return cls(max(_WIDEST[0], min([-least, *logarithms])), min(_WIDEST[1], max([least, *logarithms])), margin)
 
     def place(self, change: float) -> float:
-        """Return how far to the right a change lies; a change beyond the axis lies at its edge."""
+        """Return the horizontal position of a change. Changes beyond the axis are placed at its edge."""
         share = (math.log1p(max(change, -0.99)) - self.low) / (self.high - self.low)
         return _SIDE + min(1.0, max(0.0, share)) * (WIDTH - 2 * _SIDE)
 
@@ -60,7 +61,7 @@ def scale(axis: Axis) -> Markup:
 
 
 def picture(axis: Axis, change: float | None, lower: float | None, upper: float | None, outcome: str) -> Markup:
-    """Return a change as a point with its interval; without one if it is not known how certain it is."""
+    """Return a change as a point with its interval, or without an interval if its certainty is unknown."""
     if change is None:
         return Markup("")
     middle = HEIGHT / 2
@@ -80,7 +81,7 @@ def picture(axis: Axis, change: float | None, lower: float | None, upper: float 
 
 
 def _end(axis: Axis, bound: float, outcome: str) -> Markup:
-    """Return the mark at the end of an interval: a stroke, or an arrow if the end lies beyond the axis."""
+    """Return the mark at the end of an interval: a stroke, or an arrow if the end is beyond the axis."""
     place, middle = axis.place(bound), HEIGHT / 2
     if not axis.is_beyond(bound):
         return Markup('<line class="interval {}" x1="{x:.1f}" y1="7" x2="{x:.1f}" y2="15"/>').format(outcome, x=place)

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Latency over block size, with limits, and the line that it follows: a fixed time for each write, and a time for each
-byte."""
+"""Charts of latency over block size, with limits, and the line that it follows: a fixed time for each write plus a time
+for each byte."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import si
 from markupsafe import Markup
 
 SERIES = (("max", "latency_max_ns"), ("p99", "latency_p99_ns"), ("mean", "latency_mean_ns"), ("p50", "latency_p50_ns"))
-"""The lines: the name, which is also that of the metric without its prefix, and the column."""
+"""The lines, each with its name (the metric without its prefix) and its column."""
 
 _KEYS = ("load_point", "block_size_bytes", "stream", "operation")
 
@@ -60,7 +60,7 @@ def _shown(loads: Mapping[int, list[Mapping[str, Any]]]) -> list[tuple[int, list
 
 
 def _sizes(rows: Sequence[Mapping[str, Any]]) -> list[int]:
-    """Return the block sizes of a chart, none if there are fewer than two."""
+    """Return the block sizes of a chart; none if there are fewer than two."""
     sizes = sorted({row["block_size_bytes"] for row in rows if any(row.get(column) for name, column in SERIES)})
     return sizes if len(sizes) > 1 else []
 
@@ -79,7 +79,7 @@ def _chart(host: Host, load: str, rows: Sequence[Mapping[str, Any]]) -> Markup:
         BOTTOM,
         TOP,
     )
-    # Commits wait for writes of sizes other than their own.
+    # Commits wait for writes whose sizes differ from those of the commits.
     fitted = None if host.words.operation else _fitted(lines["mean"])
     what = f"Latency of {host.words.operation}s" if host.words.operation else "Latency"
     parts = [
@@ -115,7 +115,7 @@ def _chart(host: Host, load: str, rows: Sequence[Mapping[str, Any]]) -> Markup:
 
 
 def _before(host: Host, rows: Sequence[Mapping[str, Any]]) -> list[tuple[int, float]]:
-    """Return the means of the runs that the host was compared with, by block size, for the load and the stream of some
+    """Return the means of the runs with which the host was compared, by block size, for the load and the stream of some
     rows."""
     if host.comparison.get("figure") != "latency_mean_ns":
         return []
@@ -132,7 +132,7 @@ def _fitted(means: Sequence[tuple[int, float]]) -> Line | None:
 
 
 def line_sentence(fitted: Line) -> str:
-    """Return a line's prediction for the writes, and how well they follow it."""
+    """Return a text about the line that the writes follow, and how well they follow it."""
     per_us = 1000 * fitted.bytes_per_ns
     amount = f"{_units.format_number(per_us / 1000)} KB" if per_us >= 1000 else f"{_units.format_number(per_us)} B"
     return (
