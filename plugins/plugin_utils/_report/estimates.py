@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The estimates that every format of a report shows for a volume: message sizes by clients, distances, request/reply,
-and the measured values."""
+"""The estimates that every format of a report shows for a volume: by message size and number of clients, by distance,
+for request/reply, and the measured values."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ the largest and some between them are shown."""
 
 @dataclass(frozen=True, slots=True)
 class ShownEstimates:
-    """The estimates of a volume: by message size and clients, by distance and clients for one message size,
-    and of request/reply clients.
+    """The estimates of a volume: by message size and number of clients, by distance and number of clients for one
+    message size, and for request/reply clients.
 
     log_bytes_per_s is the log's throughput with commits that fill each of its writes.
     reservations are the reservations about the request/reply estimate.
@@ -57,7 +57,7 @@ class ShownEstimates:
 
 
 def shown_estimates(host: Host) -> ShownEstimates | None:
-    """Return the estimates of a volume, None if its latencies do not follow a line."""
+    """Return the estimates of a volume, or None if its latencies do not follow a line."""
     basis = host.basis
     if basis is None or basis.line is None:
         return None

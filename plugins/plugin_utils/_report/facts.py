@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Facts in the form that people read: grouped by subject, named, with units, and with a hint if a value says
-something about a queue manager's log."""
+"""Facts in a readable form: grouped by subject, with names and units, and with a hint if a value is relevant to a queue
+manager's log."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _BARRIERS_OFF = frozenset(("nobarrier", "barrier=0"))
 _MEMORY = ("tmpfs", "ramfs", "memory")
 
 Hint = Callable[[Any, Mapping[str, Any]], str]
-"""Makes the hint for a value, with all facts at hand; empty if the value says nothing special."""
+"""A function that makes the hint for a value, given all facts; empty if the value is nothing special."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A fact that is known here: its key in a record, its group, its title, how its value is written, and its hint."""
+    """A known fact: its key in a record, its group, its title, how its value is formatted, and its hint."""
 
     name: str
     group: str
@@ -71,7 +71,7 @@ def grouped_facts(
 
 
 def _unknown(name: str) -> Fact:
-    """Return a title made from the name of a fact alone, because a newer tester may have unknown facts."""
+    """Return a title made from the name of a fact, for unknown facts of newer testers."""
     prefixes = {
         "filesystem_": FILE_SYSTEM,
         "mount_": FILE_SYSTEM,
@@ -94,7 +94,7 @@ def _text(value: Any) -> str:
 
 
 def _number(value: Any) -> int | None:
-    """Return a fact as a whole number that is not negative, None if it is not one; facts from the tester's tables are
+    """Return a fact as a non-negative whole number, or None if it is not one. Facts from the tester's tables are
     text."""
     if isinstance(value, str):
         return int(value) if _DIGITS.match(value) else None
@@ -102,7 +102,7 @@ def _number(value: Any) -> int | None:
 
 
 def _real(value: Any) -> float | None:
-    """Return a fact as a number, None if it is not a possible number."""
+    """Return a fact as a number, or None if it is not a possible number."""
     return float(value) if fits(value, _REAL) else None
 
 
@@ -129,7 +129,7 @@ def _offset(value: Any) -> str:
 
 
 def _choice(**texts: str) -> Callable[[Any], str]:
-    """Return a function that looks up the text of a value in a table; a value that is not in the table is written
+    """Return a function that looks up the text of a value in a table; values that are not in the table are returned
     unchanged."""
     return lambda value: texts.get(f"v{value}", _text(value))
 
@@ -158,8 +158,8 @@ def _barrier_hint(value: Any, facts: Mapping[str, Any]) -> str:
 
 
 def _flush_hint(value: Any, facts: Mapping[str, Any]) -> str:
-    """Return the effect of a synchronous write, from the ratio of its median to the median of a plain write; empty
-    between the known cases."""
+    """Return the effect of a synchronous write, from the ratio of its median to the median of a plain write; empty if
+    the ratio is between the known cases."""
     number = _real(float(value)) if isinstance(value, str) and DECIMAL_PATTERN.match(value) else _real(value)
     if number is None:
         return ""

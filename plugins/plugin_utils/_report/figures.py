@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Figures as every format of a report shows them."""
+"""Formats figures for every format of a report."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MARKS = {
     "error": "\u2715",
     "fail": "\u2717",
 }
-"""A sign for each verdict, so that verdicts never differ only in colour."""
+"""A sign for each verdict, so that verdicts never differ in colour alone."""
 
 FIGURES = (
     ("Writes", "operations", _units.format_count),
@@ -45,21 +45,21 @@ FIGURES = (
     ("p99.9", "latency_p99_9_ns", _units.format_duration),
     ("Max", "latency_max_ns", _units.format_duration),
 )
-"""The figures that tables for people show of a row: title, column, formatter."""
+"""The figures of a row that tables for people show: title, column and formatter."""
 
 _RESPONSES = {
     "latency_mean_ns": ("Mean response", "response_mean_ns", _units.format_duration),
     "latency_p99_ns": ("p99 response", "response_p99_ns", _units.format_duration),
     "latency_max_ns": ("Not started", "operations_not_started", _units.format_count),
 }
-"""The figures of streams that have a rate, by the column that they follow."""
+"""Additional figures of streams with a rate, by the column after which they appear."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A host's figures at one load point and block size: the `all` row, under the worst verdict of all rows there.
+    """A host's figures at one load point and block size: those of the `all` row, with the worst verdict of all rows.
 
-    used is the largest share that any of the rows uses of a limit, None if no limit judges them.
+    used is the largest share that any of the rows uses of a limit, or None if no limit judges them.
     """
 
     verdict: str
@@ -72,7 +72,7 @@ class Cell:
 
 
 def figure(figures: Mapping[str, Any], column: str, write: Any) -> str:
-    """Write a figure for people, "" if there is none, and "≥" before one that is known to be too low."""
+    """Format a figure for people: "" if there is none, and with "≥" if it is known to be too low."""
     value = figures.get(column)
     if value is None:
         return ""
@@ -89,7 +89,7 @@ def is_behind(figures: Mapping[str, Any]) -> bool:
 
 
 def shown_figures(host: Host) -> tuple[tuple[str, str, Any], ...]:
-    """Return the columns that tables show for the rows of a host: title, column, formatter."""
+    """Return the columns that tables show for the rows of a host: title, column and formatter."""
     if not host.words.layout.paced:
         return FIGURES
     columns = {
@@ -105,7 +105,7 @@ def shown_figures(host: Host) -> tuple[tuple[str, str, Any], ...]:
 
 
 def figures_of(figures: Mapping[str, Any], shown: tuple[tuple[str, str, Any], ...] = FIGURES) -> list[str]:
-    """Write the displayed figures of one row."""
+    """Format the displayed figures of one row."""
     return [figure(figures, column, write) for title, column, write in shown]
 
 
@@ -119,7 +119,7 @@ def _titles(operation: str, shown: tuple[tuple[str, str, Any], ...] = FIGURES) -
 
 
 def step_cell(host: Host, figures: Mapping[str, Any]) -> str:
-    """Write the size of a row's step, with the operation if the step has rows of several; for streams, the stream with
+    """Format the size of a row's step, with the operation if the step has several. For streams, this is the stream with
     its own size."""
     if host.words.layout.mixed:
         return mean_size_text(figures["block_size_bytes"]) if figures["block_size_bytes"] else str(figures["stream"])
@@ -131,7 +131,7 @@ def step_cell(host: Host, figures: Mapping[str, Any]) -> str:
 
 
 def step_text(step: Step, several: bool, words: Words) -> str:
-    """Write a load point and block size: the block size alone if there is only one load point."""
+    """Format a load point and block size: the block size alone if there is only one load point."""
     if words.layout.over_load:
         return words.load_text(step[0])
     if words.layout.mixed:
@@ -174,8 +174,8 @@ def _cell(verdict: str, used: float | None, figures: Mapping[str, Any], titles: 
 
 
 def shown_series(host: Host, found: Iterable[Series], most: int = MOST_LINES) -> list[Series]:
-    """Return the series that a chart shows: by size, or streams as they were found;
-    if there are too many streams, those that a limit judges come first."""
+    """Return the series that a chart shows: in the order of sizes, or streams in their original order. If there are too
+    many streams, those that a limit judges come first."""
     ordered = list(dict.fromkeys(found))
     if not host.words.layout.by_stream:
         return thinned(sorted(ordered, key=lambda series: series.block_size_bytes or 0), most)
@@ -196,8 +196,7 @@ def judged_series(host: Host) -> set[SeriesKey]:
 
 
 def shown_loads(host: Host, found: Iterable[int]) -> list[int]:
-    """Return the load points for which a kind of chart is drawn: the ones around the capacity, and some of the
-    others."""
+    """Return the load points for which a kind of chart is drawn: those around the capacity, and some of the others."""
     ordered = sorted({*found})
     capacity = host.climbed
     around = {capacity.highest_passed, capacity.lowest_not_passed}.intersection(ordered) if capacity else set()
@@ -205,15 +204,16 @@ def shown_loads(host: Host, found: Iterable[int]) -> list[int]:
 
 
 def colours_of(host: Host, shown: Sequence[Series]) -> dict[Series, str]:
-    """Return the CSS class of the line of each series, which depends on its place; a stream has the same class in every
-    chart of a host."""
+    """Return the CSS class of the line of each series, which depends on its position. A stream has the same class in
+    all charts of a host."""
     if not host.words.layout.by_stream:
         return {series: f"s{number}" for number, series in enumerate(shown)}
     known = dict.fromkeys(series for dummy, figures in host.results() if (series := series_of(host.words, figures)))
-    # Neighbours in this order, such as the reads and the writes of a stream, get colours that are not neighbours.
+    # Neighbours in this order, such as the reads and writes of a stream, are given colours that are easy to
+    # distinguish.
     return {series: f"s{3 * number % MOST_LINES}" for number, series in enumerate(known)}
 
 
 def count_words(counts: list[tuple[str, int]]) -> str:
-    """Write counts of verdicts: "1 fail, 2 pass"."""
+    """Format counts of verdicts: "1 fail, 2 pass"."""
     return ", ".join(f"{_units.format_count(count)} {verdict}" for verdict, count in counts)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Many names, or many block sizes, in a few words: "db000 to db003, web7 and 12 more", "4 to 64 KiB"."""
+"""Shortens many names or block sizes to a short text: "db000 to db003, web7 and 12 more", "4 to 64 KiB"."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import size_text
 
 SHOWN_NAMES = 4
-"""How many names or ranges of names are shown before the rest is counted."""
+"""How many names or ranges of names are shown. The rest is only counted."""
 LONGEST_NAME = 60
-"""Characters of a host's name that are shown where many hosts are; the host's own section shows all."""
+"""How many characters of a host's name are shown in lists of many hosts. The host's own section shows all of them."""
 
 _SHORTEST_RANGE = 3
-# Addresses have no domain.
+# IP addresses have no domain.
 _DOMAIN = re.compile(r"(?=.*[a-z])(\.[A-Za-z0-9-]{1,63}){1,8}", re.DOTALL)
-# The last number in a name, not counting its domain and volume.
+# The last number in a name, ignoring its domain and volume.
 _NUMBERED = re.compile(r"([^./]*?)([0-9]{1,18})([^0-9./]*(?:[./].*)?)\Z", re.DOTALL)
 
 
 def fold_names(names: Iterable[str], most: int = SHOWN_NAMES) -> str:
-    """Write names in a natural order, with consecutive numbers as a range, and count the names for which there is no
-    room."""
+    """Format names in natural order, with consecutive numbers as a range. Names for which there is no room are
+    counted."""
     found = sorted(set(names), key=natural)
     domain = common_domain(found)
     groups = _groups([without_domain(name, domain) for name in found])
@@ -37,8 +37,8 @@ def fold_names(names: Iterable[str], most: int = SHOWN_NAMES) -> str:
 
 
 def common_domain(names: Iterable[str]) -> str:
-    """Return the domain of several hosts, such as ".example.com", from their names, which a volume may follow; empty if
-    they do not have one domain in common."""
+    """Return the common domain of several hosts, such as ".example.com", from their names, which may be followed by a
+    volume. Empty if there is none."""
     hosts = {name.partition("/")[0] for name in names}
     domains = {host[host.find(".") :] if "." in host[1:] else "" for host in hosts}
     domain = domains.pop() if len(domains) == 1 else ""
@@ -46,13 +46,13 @@ def common_domain(names: Iterable[str]) -> str:
 
 
 def without_domain(name: str, domain: str) -> str:
-    """Return the name of a host, which a volume may follow, without its domain."""
+    """Return the name of a host without its domain. The name may be followed by a volume."""
     host, slash, volume = name.partition("/")
     return host.removesuffix(domain) + slash + volume
 
 
 def more_hosts(number: int) -> str:
-    """Return how many hosts are not shown."""
+    """Return a text about how many hosts are not shown."""
     return f"{_units.format_count(number)} more {'host' if number == 1 else 'hosts'}"
 
 
@@ -63,22 +63,22 @@ def natural(name: str) -> tuple[str, int, str, str]:
 
 
 def shorten(text: str, longest: int = LONGEST_NAME) -> str:
-    """Return text that is not longer than that many characters, with an ellipsis if something was cut off."""
+    """Return text with at most the given number of characters, with an ellipsis if something was cut off."""
     return text if len(text) <= longest else text[: longest - 3] + "..."
 
 
 def brief(text: str, most: int = LONGEST_NAME) -> str:
-    """Return a text of at most that many characters; a longer text loses its end."""
+    """Return the text, cut off after the given number of characters."""
     return text if len(text) <= most else f"{text[: most - 1]}\u2026"
 
 
 def and_list(texts: Sequence[str]) -> str:
-    """Write a list of texts: "a", "a and b", "a, b and c"."""
+    """Format a list of texts: "a", "a and b", "a, b and c"."""
     return " and ".join(filter(None, (", ".join(texts[:-1]), texts[-1]))) if texts else ""
 
 
 def fold_sizes(sizes: Iterable[int | None], measured: Sequence[int | None]) -> str:
-    """Write block sizes. Consecutive sizes among the measured ones are written as a range, such as "4 to 64 KiB"."""
+    """Format block sizes. Consecutive sizes among the measured ones are written as a range, such as "4 to 64 KiB"."""
     given = {*sizes}
     order, wanted = sorted({*measured, *given} - {None}), sorted(given - {None})
     runs: list[list[int]] = []

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The model of a report: everything that the renderers show, which is read once from a run directory and not judged
+"""The model of a report: all data that the renderers show. It is read once from a run directory, and not judged
 again."""
 
 from __future__ import annotations
@@ -75,10 +75,10 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_class im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, words_of
 
 NOT_MEASURED = CHECK_MODE.without_verdict
-"""Takes the place of a verdict in check mode."""
+"""Replaces the verdict in check mode."""
 
 WORKLOAD_IS_NOT = "workload_is_not"
-"""The fact with the disclaimer of the workload."""
+"""The fact that contains the disclaimer of the workload."""
 
 HOSTS_WITH_STALLS = 200
 """The largest number of hosts whose slowest writes are examined."""
@@ -88,7 +88,7 @@ CHARTED_HOSTS = 40
 
 _SHOWN_LEFT_OUT = 5
 _NEAR = 1.25
-"""A host that uses at most this share of a limit that it breaks may have failed by chance."""
+"""If a host breaks a limit but uses at most this share of it, it may have failed by chance."""
 _SHOWN_SHA256 = 8
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")
 _ROW_KEYS = KEY_COLUMNS[1:]
@@ -135,8 +135,8 @@ class ResultRow:
     """A row of a host's results.csv: its figures in the order of the host's columns,
     and the worst judgement on it with its reasons.
 
-    used is the share that the row uses of the limit that it comes closest to: 0.5 is half of it,
-    above 1 is broken; None if no limit judges it.
+    used is the share that the row uses of the limit to which it comes closest. For example, 0.5 is half of the limit,
+    and above 1 the limit is broken. None if no limit judges the row.
     """
 
     values: tuple[Any, ...]
@@ -148,8 +148,8 @@ class ResultRow:
 
 @dataclass(frozen=True, slots=True)
 class JudgedRow:
-    """A row that a limit judged, and its figure in the unit of the limit;
-    the row is empty if nothing that the limit judges was measured."""
+    """A row that a limit judged, and its figure in the unit of the limit; the row is empty if no row that the limit
+    judges was measured."""
 
     block_size_bytes: int | None
     load_point: int | None
@@ -160,14 +160,14 @@ class JudgedRow:
 
     @property
     def step(self) -> tuple[Any, ...]:
-        """Which rows it stands for, regardless of their worker."""
+        """The step and series that the row belongs to, regardless of the worker."""
         return self.load_point, self.block_size_bytes, self.stream, self.operation
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Which rows a limit judges: the smallest and the largest block size and load point,
-    None if the rows have none, and the series."""
+    """The rows that a limit judges: the smallest and the largest block size and load point (None if the rows have
+    none), and the series."""
 
     sizes: tuple[int, int] | None
     loads: tuple[int, int] | None
@@ -185,21 +185,21 @@ class Span:
 class Host:
     """The data that a report shows for one host's volume. Text is printable; nothing in it is escaped for any format.
 
-    findings come from its record. notes also come from its record, and include what was noticed later, such as
-    directories that were left behind. profile is the name of the profile that judged it, and profile_sha256 is the
-    SHA-256 of the profile; both are empty if no profile judged it. settings are the options that differ between hosts.
-    decisive holds, for each of limits, the rows that have its verdict, none if that is pass. volume_class is what it
-    has in common with similar volumes. valid_until is the last day of its certificate, and certificate is the SHA-256
-    of the certificate; both are empty if there is none. comparison is the result of the comparison with its baseline,
-    empty if none was requested. power_cuts holds the results of power cuts in the history for a volume that was
-    measured. stall_period says at which interval stalls came, empty if they were not regular or were not examined.
-    options are those that the tester repeated in run.csv, and method names the version of the tester, empty if nothing
-    was measured. spans holds, for each of limits, the rows that it judges. distributions, the counts of operations by
-    upper bound for each load point and series, stalls, the slowest operations, and fidelity, the requested and achieved
-    values of streams, are for charts and empty in a large fleet. basis is the basis of estimates for the volume, None
-    if nothing wrote to a log. headroom is what the volume carries beside its target; if it has a target but no
-    headroom, no_headroom says why. capacity is None if only one load was measured. own is the data that only records of
-    its kind have, empty if there is none.
+    findings and notes come from its record. The notes include what was noticed later, such as directories that were
+    left behind. profile is the name of the profile that judged it, and profile_sha256 is the SHA-256 of the profile;
+    both are empty if no profile judged it. settings are the options that differ between hosts. decisive holds, for each
+    element of limits, the rows that have its verdict (none if the verdict is pass). volume_class is the name of the
+    class of similar volumes. valid_until is the last day of its certificate, and certificate is the SHA-256 of the
+    certificate; both are empty if there is none. comparison is the result of the comparison with its baseline, empty if
+    none was requested. power_cuts holds the results of power cuts in the history for a volume that was measured.
+    stall_period is the interval between stalls; empty if they were not regular or were not examined. options are those
+    that the tester repeated in run.csv, and method names the version of the tester; both are empty if nothing was
+    measured. spans holds, for each element of limits, the rows that it judges. distributions (the counts of operations
+    by upper bound for each load point and series), stalls (the slowest operations) and fidelity (the requested and
+    achieved values of streams) are for charts and empty in a large fleet. basis is the basis of estimates for the
+    volume, or None if nothing wrote to a log. headroom compares the load that the volume carries with its target. If it
+    has a target but no headroom, no_headroom says why. capacity is None if only one load was measured. own is the data
+    that only records of its kind have, empty if there is none.
     """
 
     host: str
@@ -250,13 +250,13 @@ class Host:
 
     @property
     def of_kind(self) -> Kind:
-        """The kind of its record."""
+        """The kind of the host's record."""
         return kind_named(self.kind)
 
     @property
     def climbed(self) -> ShownCapacity | None:
-        """Its capacity if it is of interest: for streams always, and for other workloads if the load points come from a
-        search or there is a target."""
+        """The capacity, if it is of interest. For streams, it always is. For other workloads, it is of interest if the
+        load points come from a search or if there is a target."""
         return self.capacity if self.capacity and (self.words.layout.over_load or self.capacity.is_asked_for) else None
 
     @property
@@ -272,8 +272,8 @@ class Host:
 
 @dataclass(frozen=True, slots=True)
 class ShownProfile:
-    """A profile that judged hosts: its name and version, its SHA-256, what run.json contains about it, its limits, and
-    the labels of the volumes that it judged."""
+    """A profile that judged hosts: its name and version, its SHA-256, its content in run.json, its limits, and the
+    labels of the volumes that it judged."""
 
     text: str
     sha256: str
@@ -284,11 +284,11 @@ class ShownProfile:
 
 @dataclass(slots=True)
 class Model:
-    """A whole report. run is run.json, fleet is verdict.json without its hosts,
-    profiles are those that judged hosts; the one of most hosts comes first. domain is the domain that the names of all
-    hosts end with, such as ".example.com"; empty if they have none in common.
+    """A whole report. run is run.json, fleet is verdict.json without its hosts, profiles are those that judged hosts;
+    the profile that judged most hosts comes first. domain is the common domain of all hosts, such as ".example.com";
+    empty if there is none.
 
-    found_causes is used by causes.causes, which finds the causes only once.
+    found_causes is used by causes.causes to store the causes, so that they are found only once.
     """
 
     path: str
@@ -303,13 +303,13 @@ class Model:
     found_causes: list[Any] | None = None
 
     def shown_name(self, host: Host) -> str:
-        """The label of a host without the domain that all hosts have in common."""
+        """The label of a host without the common domain."""
         return without_domain(host.label, self.domain)
 
     @property
     def criteria(self) -> list[tuple[str, Limit]]:
-        """The limits of all profiles, each with its id and text, which begin with the name of its profile
-        if there are several."""
+        """The limits of all profiles, each with its id and text. If there are several profiles, the text begins with
+        the name of the profile."""
         several = len(self.profiles) > 1
         texts = (
             (profile, f"{limit.id} {limit.text}".strip(), limit)
@@ -319,17 +319,18 @@ class Model:
         return [(f"{profile.text}: {text}" if several else text, limit) for profile, text, limit in texts]
 
     def judged_by(self, limit: Limit) -> str:
-        """The rows that a limit judges, in words."""
+        """A text about the rows that a limit judges."""
         return judges_text(self.words, limit.rows_text, limit.metric.name, limit.hard)
 
     @property
     def valid_until(self) -> str:
-        """The last day on which the certificates of all hosts are valid, empty unless all have one."""
+        """The last day on which the certificates of all hosts are valid, or empty if any host has no certificate."""
         return min((host.valid_until for host in self.hosts), default="")
 
     @property
     def profile_name(self) -> str:
-        """Name and version of the profile that judged the hosts, or how many volumes each one judged."""
+        """The name and version of the profile that judged the hosts or, if there are several, how many volumes each one
+        judged."""
         if len(self.profiles) < 2:
             return self.profiles[0].text if self.profiles else "no profile"
         return and_list(
@@ -353,12 +354,12 @@ class Model:
 
     @property
     def hosts_with_own(self) -> list[Host]:
-        """The hosts whose records have data that only records of the run's kind have."""
+        """The hosts whose records contain data that only the run's kind has."""
         return [host for host in self.hosts if host.own and host.of_kind is self.kind]
 
     @property
     def can_certify(self) -> bool:
-        """Whether the run, or the run that it is the preflight of, is of a kind that certifies."""
+        """Whether the run is of a kind that certifies, or a preflight of such a run."""
         return self.check_mode or self.kind.certifies
 
     @property
@@ -389,28 +390,28 @@ class Model:
 
     @property
     def size(self) -> str:
-        """How much the run covers: "3 hosts", or "5 volumes" if a host has another volume than the default one."""
+        """How much the run covers: "3 hosts", or "5 volumes" if a host has a volume other than the default one."""
         noun = "host" if all(host.volume == DEFAULT_VOLUME for host in self.hosts) else "volume"
         return f"{format_count(len(self.hosts))} {noun}" + ("" if len(self.hosts) == 1 else "s")
 
     @property
     def headline(self) -> str:
-        """The heading of the report instead of the verdict, empty if the verdict is the heading."""
+        """The heading of the report; empty if the verdict is the heading."""
         return self.kind.view.headline(self)
 
     @property
     def headed_statement(self) -> str:
-        """The statement with its heading, if there is one instead of the verdict."""
+        """The statement, after the heading if there is one."""
         return f"{self.headline}. {self.statement}" if self.headline else self.statement
 
     @property
     def finding(self) -> str:
-        """The figure that matters most, after the verdict in the heading; empty if the statement says it."""
+        """The most important figure, which follows the verdict in the heading; empty if the statement contains it."""
         return self.kind.view.finding(self)
 
     @property
     def statement(self) -> str:
-        """What was found, and what the run proves."""
+        """A text about what was found, and what the run proves."""
         proves = self.kind.view.statement(self)
         return f"{self.finding}. {proves}" if self.finding else proves
 
@@ -428,8 +429,8 @@ class Model:
 
     @property
     def gate_statement(self) -> str:
-        """What was merged and what the gate did; empty if the run was not merged and the gate accepted it without
-        exceptions."""
+        """A text about the merged runs and the result of the gate; empty if the run was not merged and the gate
+        accepted it without exceptions."""
         return " ".join(filter(None, (self._merge_statement, self._policy_statement, self._gate_statement)))
 
     @property
@@ -446,7 +447,7 @@ class Model:
 
     @property
     def _policy_statement(self) -> str:
-        """The overrides of the recorded policy, empty if there are none."""
+        """A text about the overrides of the recorded policy; empty if there are none."""
         policy = self.fleet["policy"]
         replaced = [
             f"gate_{key}: {_setting_text(policy.get(key))} instead of {_setting_text(value)}"
@@ -467,8 +468,8 @@ class Model:
 
     @property
     def chance_statement(self) -> str:
-        """How many hosts chance alone may have failed, in one sentence; empty if that is at most one, or if every host
-        that fails is far from its limits."""
+        """A sentence about how many hosts may have failed by chance alone. Empty if this is at most one, or if all
+        failing hosts are far from their limits."""
         expected, near = self.fleet.get("wrong_fails_expected"), [host.label for host in self.hosts if only_just(host)]
         if not expected or not near:
             return ""
@@ -481,7 +482,7 @@ class Model:
 
     @property
     def measured_as_expected(self) -> bool:
-        """Whether its size says how many hosts were expected, and the limit left out none."""
+        """Whether the size of the run is the number of expected hosts, and no host was left out by a limit."""
         return (
             not self.run.get("left_out_hosts")
             and {host.host for host in self.hosts} == {*(self.run.get("expected_hosts") or [])}
@@ -490,7 +491,7 @@ class Model:
 
     @property
     def expectation(self) -> str:
-        """How many hosts were expected, and which hosts of the inventory the limit left out."""
+        """A text about how many hosts were expected, and which hosts of the inventory the limit left out."""
         expected, left_out = self.run.get("expected_hosts") or [], self.run.get("left_out_hosts") or []
         text = f"{format_count(len(expected))} host{'' if len(expected) == 1 else 's'}"
         if not left_out:
@@ -502,7 +503,7 @@ class Model:
 
 
 def build_model(run_directory: RunDirectory) -> Model:
-    """Gather a report's model from a run that has been judged. Raises RunDirectoryError."""
+    """Build the model of a report from a run that has been judged. Raises RunDirectoryError."""
     run = run_directory.run
     verdict = run_directory.verdict()
     if verdict is None:
@@ -549,7 +550,7 @@ def _setting_text(value: Any) -> str:
 
 
 def _workload(host: Host) -> str:
-    """Return name and version of the workload of a host, empty if it has no name."""
+    """Return the name and version of a host's workload; empty if it has no name."""
     name, version = host.facts.get("workload_name"), host.facts.get("workload_version")
     return f"{name}, version {version}" if name and version else str(name or "")
 
@@ -677,8 +678,8 @@ class _Reader:
             _add_charted(host, tables)
 
     def _wants_stalls(self, host: Host) -> bool:
-        """Whether to look at the stalls of a host: they can only explain why it does not pass,
-        and a large fleet has too many of them."""
+        """Whether to examine the stalls of a host. They are only useful to explain why it does not pass, and in a large
+        fleet, there are too many of them."""
         wanted = self._stalls_left > 0 and host.verdict in (FAIL, INCONCLUSIVE, WARN)
         self._stalls_left -= wanted
         return wanted
@@ -709,7 +710,8 @@ def _add_charted(host: Host, tables: Tables) -> None:
 
 
 def _method(tables: Tables) -> str:
-    """Return the version of the tester, of its way of measuring, and the beginning of the hash of its sources."""
+    """Return the version of the tester, the version of its measuring method, and the beginning of the hash of its
+    sources."""
     version, method, sources = (
         tables.run.get(key) or "unknown" for key in ("version", "method_version", "source_hash")
     )
@@ -726,7 +728,7 @@ def _rows(record: HostRecord, tables: Tables) -> list[ResultRow]:
         key = {**row, "worker": ALL_WORKERS} if tables.repeats_all(row) else row
         judgements = judged.get(tuple(key[column] for column in _ROW_KEYS), [])
         if tables.layout.adds_up and row["worker"] == ALL_WORKERS != row["operation"]:
-            # The sum of a stream's reads and writes has no separate row.
+            # There is no separate row for the sum of a stream's reads and writes.
             judgements = [
                 *judgements,
                 *judged.get(tuple({**row, "operation": ALL_OPERATIONS}[column] for column in _ROW_KEYS), []),
@@ -740,7 +742,7 @@ def _rows(record: HostRecord, tables: Tables) -> list[ResultRow]:
 
 
 def _used(judgements: list[dict[str, Any]]) -> float | None:
-    """Return the largest share that some judgements use of their limits."""
+    """Return the largest share that any of the judgements uses of its limit."""
     shares = (used_share(judgement, judgement["value"]) for judgement in judgements)
     return max((share for share in shares if share is not None), default=None)
 
@@ -776,7 +778,7 @@ def _limit(group: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _decisive(group: list[dict[str, Any]]) -> tuple[JudgedRow, ...]:
-    """Return the rows that have the verdict of their limit, none if that is pass."""
+    """Return the rows that have the same verdict as their limit; none if it is pass."""
     verdict = _worst(group)
     return tuple(
         JudgedRow(
@@ -800,8 +802,8 @@ def _span(group: list[dict[str, Any]]) -> Span:
 
 
 def _is_untested(judgement: Mapping[str, Any]) -> bool:
-    """Return whether a figure passed without confidence. If all rows of a limit pass,
-    its worst row is one that passed with confidence."""
+    """Return whether a figure passed without confidence. If all rows of a limit pass, the worst row is chosen from
+    those that passed with confidence."""
     return judgement["verdict"] == PASS and judgement["method"] == AS_IT_STANDS
 
 
@@ -832,8 +834,8 @@ def _printable_value(value: Any) -> Any:
 
 
 def _name_profiles(run: Mapping[str, Any], hosts: list[Host]) -> list[ShownProfile]:
-    """Return the profiles that judged hosts; the one of most hosts comes first. To the names of those with the same
-    name and version, a part of their SHA-256 is added."""
+    """Return the profiles that judged hosts. The profile that judged most hosts comes first. If profiles have the same
+    name and version, a part of the SHA-256 is added to their names."""
     known = profiles_by_sha256(run)
     labels: dict[tuple[str, str], list[str]] = {}
     for host in hosts:
@@ -851,7 +853,7 @@ def _name_profiles(run: Mapping[str, Any], hosts: list[Host]) -> list[ShownProfi
 
 
 def _limits_of(run: Mapping[str, Any], profile: Mapping[str, Any]) -> list[Limit]:
-    """Return the limits of a profile, none if such a run is not judged by them."""
+    """Return the limits of a profile; none if the limits do not judge such a run."""
     kind = kind_of(run)
     if kind.view.criteria:
         return []

@@ -18,14 +18,15 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import W
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import mean_size_text
 
 SHOWN = 5
-"""The largest number of hosts that have lines of their own, the slowest against their certificates first."""
+"""The maximum number of hosts with separate lines. Hosts that are slowest compared with their certificates come
+first."""
 CLEAR_TREND = 0.02
-"""A utilisation that changes by less than this share of the time while it is observed has no trend."""
+"""If the utilisation changes by less than this share of the time during the observation, there is no trend."""
 
 _SHOWN = Within(-(1 << 64), 1 << 64)
 
 HIGH = 0.7
-"""From this share of its time on, the logger is near its limit: waits grow steeply."""
+"""From this share of its time on, the logger is near its limit, and waits grow steeply."""
 
 
 def observation_lines(model: Model) -> list[str]:
@@ -41,7 +42,7 @@ def observation_lines(model: Model) -> list[str]:
 
 
 def figures_text(host: Host) -> str:
-    """Return the activity of the log, and how busy its logger was."""
+    """Return texts about the activity of the log, and about how busy its logger was."""
     figures = log_figures(host)
     busy = number(host.own.get("utilisation"), "share")
     elapsed_s = number(host.own, "elapsed_s")
@@ -70,7 +71,7 @@ def _writes_text(host: Host, figures: Mapping[str, Any]) -> str:
 
 
 def certificate_text(host: Host) -> str:
-    """Return, in words, how the observed figures relate to the certificate of the volume."""
+    """Return a text about how the observed figures compare with the certificate of the volume."""
     held = host.own.get("certificate")
     return (
         "It was not compared with a certificate, because the gate did not get that far."
@@ -80,12 +81,13 @@ def certificate_text(host: Host) -> str:
 
 
 def caveats(host: Host) -> list[str]:
-    """Return the reservations about its comparison."""
+    """Return the reservations about the comparison of a host."""
     return list((host.own.get("certificate") or {}).get("caveats") or ())
 
 
 def trend_text(host: Host) -> str:
-    """Return how the utilisation changed during the observation, empty if it did not change or if that is not known."""
+    """Return a text about how the utilisation changed during the observation; empty if it did not change or if this is
+    unknown."""
     slope, elapsed_s = number(host.own.get("utilisation"), "share_per_hour"), number(host.own, "elapsed_s")
     change = slope * elapsed_s / 3600 if slope is not None and elapsed_s else 0.0
     if abs(change) < CLEAR_TREND:
@@ -98,7 +100,7 @@ def trend_text(host: Host) -> str:
 
 
 def ratio_of(host: Host) -> float | None:
-    """Return the ratio of the observed mean to the certified one, None if it is not known."""
+    """Return the ratio of the observed mean to the certified one, or None if unknown."""
     return number(host.own.get("certificate"), "ratio")
 
 
@@ -110,7 +112,7 @@ def log_figures(host: Host) -> dict[str, Any]:
 
 
 def limit_of_mean(host: Host) -> float | None:
-    """Return the tightest limit on the mean that judged the host, in nanoseconds, None if none did."""
+    """Return the tightest limit on the mean that judged the host, in nanoseconds, or None."""
     limits = (
         float(limit["limit_value"])
         for limit in host.limits
@@ -125,13 +127,13 @@ def size_of(figures: Mapping[str, Any]) -> float | None:
 
 
 def number(data: Any, key: str) -> float | None:
-    """Return a number of a record, None if there is none that can be shown."""
+    """Return a number in a record, or None if there is none that can be shown."""
     value = as_dict(data).get(key)
     return value if fits(value, _SHOWN) else None
 
 
 def moment(epoch_s: float | None, form: str = "%Y-%m-%d %H:%M:%S UTC") -> str:
-    """Return an instant for people, empty if it is not known or cannot be shown."""
+    """Format a time for people; empty if it is unknown or cannot be shown."""
     try:
         return "" if epoch_s is None else datetime.datetime.fromtimestamp(epoch_s, datetime.timezone.utc).strftime(form)
     except (OverflowError, OSError, ValueError):

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The parts above and below the hosts in every format for people: counts, parameters, and the requirements of the
+"""The parts before and after the hosts in every format for people: counts, parameters, and the requirements of the
 profile in addition to its limits."""
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 
 """Commands that repeat a host's measurement: with Ansible, and with the tester alone.
 
-Text from a host or an inventory is quoted for a shell, and never becomes more than one word of a command.
+Text from a host or an inventory is quoted for the shell, so it is never more than one word of a command.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _OF_A_RUN = re.compile(r"/logdisk-[^/]*(?:/[^/]*)?\Z")
 
 @dataclass(frozen=True, slots=True)
 class Reproduction:
-    """The commands that repeat a measurement, and which variables the first one lacks because they vary.
-    A command is empty if it is not known."""
+    """The commands that repeat a measurement, and the variables that the first command lacks because they vary. A
+    command is empty if it is unknown."""
 
     ansible: str
     varying: tuple[str, ...]
@@ -39,7 +39,7 @@ class Reproduction:
 
 
 def run_options(run_table: Mapping[str, str]) -> dict[str, str]:
-    """Return what run.csv says about how the tester wrote, without the keys that differ from run to run."""
+    """Return the keys of run.csv about how the tester wrote, without the keys that are different in each run."""
     keys = [option.key for option in ALL if not option.of_one_run]
     if run_table.get("workload") == STREAMS:
         keys += [*(key for key in run_table if _DESCRIBED.match(key)), "load_unit"]

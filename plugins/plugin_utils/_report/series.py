@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Series: the subject of one line of a chart, a block size of the log's writes or a stream's operation."""
+"""Series: the subject of one line in a chart, which is a block size of the log's writes or an operation of a stream."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Wo
 
 WHOLE = "whole workload"
 LONGEST_NAME = 20
-"""How much of a stream's name charts show."""
+"""The number of characters of a stream's name that charts show."""
 
 SeriesKey = tuple[str | None, str | None]
-"""Stream and operation, which tell the series of a run of streams apart."""
+"""The stream and the operation, which identify a series in a run of streams."""
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """The rows that belong together from step to step, and their name in charts."""
+    """The rows of different steps that belong together, and their name in charts."""
 
     stream: str
     operation: str
@@ -45,7 +45,7 @@ def stream_text(stream: str | None, operation: str | None) -> str:
 
 
 def operations_text(stream: str | None, operation: str | None) -> str:
-    """Return their name in a sentence: "database reads", "all operations of the workload"."""
+    """Return the name of a stream's operation in a sentence: "database reads", "all operations of the workload"."""
     if stream == ALL_WORKERS:
         return "all operations of the workload"
     text = stream_text(stream, operation)
@@ -53,7 +53,7 @@ def operations_text(stream: str | None, operation: str | None) -> str:
 
 
 def series_of(words: Words, row: Mapping[str, Any]) -> Series | None:
-    """Return the series of a row of a table, None if charts do not show it."""
+    """Return the series of a row of a table, or None if charts do not show it."""
     stream, operation, size = row["stream"], row["operation"], row["block_size_bytes"]
     if words.layout.by_stream:
         return Series(stream, operation, size, stream_text(stream, operation))
@@ -61,15 +61,15 @@ def series_of(words: Words, row: Mapping[str, Any]) -> Series | None:
 
 
 def judges_text(words: Words, rows: str | None, metric: str, hard: bool) -> str:
-    """Return what a limit judges: the rows that it names, or the rows that it judges if it does not name any."""
+    """Return the stream and the operation that a limit names, or the ones that it judges if it names none."""
     if not words.layout.of_mq and hard and metric == "latency_max":
         return rows or "every stream"
     return rows or words.every_row
 
 
 def at_text(words: Words, step: Step | tuple[None, None]) -> str:
-    """Write where a figure comes from, in a form that follows the figure: " at 4 KiB", or " at 8 threads"; empty if it
-    does not belong to a step, or belongs to a live log, which has only one step."""
+    """Return text about the step of a figure, in a form that follows the figure: " at 4 KiB", or " at 8 threads". Empty
+    if the figure does not belong to a step, or belongs to a live log, which has only one step."""
     if step[0] is None or words.layout.mixed:
         return ""
     return f" at {words.load_text(step[0])}" if words.layout.over_load else f" at {size_text(step[1])}"

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How much of a limit a figure uses."""
+"""Calculates how much of a limit a figure uses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics impor
 
 def used_share(limit: Mapping[str, Any], value: float | None) -> float | None:
     """Return the share of a limit (or of the limit of a judgement) that a figure uses, above 1 if it breaks it; None if
-    there is no figure, or if it would have to be divided by 0."""
+    there is no figure, or if this would be a division by 0."""
     bound, limit_value = limit["bound"], limit["limit_value"]
     if limit["unit"] == MARGIN.unit and value is not None and limit_value is not None:
         # The carried load is compared with the required one, as a share of the target.

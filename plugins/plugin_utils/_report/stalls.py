@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whether the slowest writes of a step came at a regular interval."""
+"""Determines whether the slowest writes of a step came at a regular interval."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import T
 
 FEWEST = 5
 SHORTEST_SHARE = 1 / 3
-"""Writes that took at least this share of the longest one count as stalls."""
+"""Writes that took at least this share of the longest one are considered stalls."""
 REGULAR = 1.3
-"""Up to this ratio of the longest to the shortest gap, stalls come at a regular interval.
-Five at random do so in fewer than 1 % of all cases."""
+"""Up to this ratio of the longest to the shortest gap, stalls are considered regular. Five random stalls are regular in
+fewer than 1 % of all cases."""
 ONE_STALL_NS = 100_000_000
-"""Slow writes that begin within this time belong to one stall, because it holds up every queue manager."""
+"""Slow writes that begin within this time belong to one stall, because a stall affects every queue manager."""
 
 
 def stall_period(tables: Tables) -> str:
-    """Return the interval at which stalls came, for the first step in which they were regular; empty if there is
-    none."""
+    """Return the interval at which stalls came, for the first step in which they were regular; empty if there is no
+    such step."""
     steps: dict[tuple[Any, ...], list[Row]] = {}
     try:
         for row in tables.stalls:
-            if row["operation"] != COMMITS:  # they wait for the same writes
+            if row["operation"] != COMMITS:  # commits wait for the same writes
                 steps.setdefault((row["step"], row["stream"], row["operation"]), []).append(row)
     except TablesError:
-        return ""  # it only explains
+        return ""  # the interval is only an explanation
     for rows in steps.values():
         period = period_of([(row["start_offset_ns"], row["latency_ns"]) for row in rows])
         if period:

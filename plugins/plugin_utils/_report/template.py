@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The templates in this folder, ready to render: HTML with automatic escaping, Markdown with a filter that escapes."""
+"""The templates in this folder, prepared for rendering: HTML with automatic escaping, and Markdown with a filter that
+escapes."""
 
 from __future__ import annotations
 
@@ -36,8 +37,8 @@ def render_part(name: str, **variables: Any) -> Markup:
 
 
 def render_page(name: str, styles: Iterable[str], footer: str, **variables: Any) -> Iterator[str]:
-    """Yield the text of a self-contained page, whose template extends page/frame.html.j2;
-    styles are added to page/page.css. footer is printed at the foot of each sheet, beside the page number."""
+    """Yield the text of a self-contained page, whose template extends page/frame.html.j2; ``styles`` are added to
+    page/page.css. ``footer`` is printed at the bottom of each sheet, beside the page number."""
     style = "".join(read_resource(f"page/{style}") for style in ("page.css", *styles))
     script = read_resource("page/page.js")
     digest = "sha256-" + base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
@@ -52,7 +53,8 @@ def render_page(name: str, styles: Iterable[str], footer: str, **variables: Any)
 
 
 def read_resource(name: str) -> str:
-    """Return the text of a file in the templates' folder, or below kinds/ of one in the folder of a kind of run."""
+    """Return the text of a file in the folder of the templates or, if its name begins with kinds/, in the folder of a
+    kind of run."""
     of_kind = name.startswith("kinds/")
     content = (
         pkgutil.get_data(_kinds.__name__, name.removeprefix("kinds/"))
@@ -65,8 +67,8 @@ def read_resource(name: str) -> str:
 
 
 def markdown(text: Any) -> str:
-    """Return text that Markdown shows as it is, on one line: nothing in it acts as markup, as a link, as HTML, or as
-    the end of a cell."""
+    """Return text in a form that Markdown shows unchanged, on one line. Nothing in it is interpreted as markup, as a
+    link, as HTML, or as the end of a cell."""
     line = " ".join(str(text).split())
     return _MARKDOWN_DOTS.sub(r"\1\\", _MARKDOWN_SPECIAL.sub(r"\\\1", line))
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Fits the summary on a screen: it is wrapped to the width of the screen, and shortened to the most important lines."""
+"""Fits the summary on a screen: wraps it to the width of the screen, and shortens it to the most important lines."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ TABLE = "   "
 """The beginning of the lines of a table: one space more than other indented lines."""
 
 _HEAD_LINES, _DETAIL_LINES, _OTHER_LINES = 3, 4, 3
-"""How many lines one statement may take."""
+"""The maximum number of lines of one statement."""
 _FIRST_DETAILS = 2
-"""How many details of the first cause come before the other causes."""
+"""The number of details of the first cause that come before the other causes."""
 _LABEL = 11 * " "
 _PATHS = ("  report ", "  signed ", "  kept ")
 """Lines that are never wrapped, so that their paths can be copied."""
@@ -42,7 +42,7 @@ _MORE = re.compile(r"  and ([0-9,]+) more, in the report$")
 
 @dataclass(slots=True)
 class _Part:
-    """A cause with its details, each a list of lines as they are shown."""
+    """A cause with its details, each as a list of displayed lines."""
 
     head: list[str]
     details: list[list[str]] = field(default_factory=list)
@@ -56,9 +56,8 @@ def head(verdict: str, text: str) -> str:
 def fit(text: str, width: int = UNWRAPPED, most: int = MOST_LINES) -> str:
     """Return a summary with at most the given number of lines, none of them wider than the given width.
 
-    The first cause is kept with its first details, then the first of each other verdict, then as many others as
-    possible, and then further details.
-    Fitting a text again changes nothing.
+    The first cause is kept with its first details, then the first cause of each other verdict, then as many other
+    causes as possible, and then more details. Fitting a text that already fits changes nothing.
     """
     before, parts, after, left_out = _read(text, max(NARROWEST, width))
     room = most - len(before) - len(after)

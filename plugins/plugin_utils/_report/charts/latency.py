@@ -143,8 +143,8 @@ def line_sentence(fitted: Line) -> str:
 
 
 def _limits(host: Host, sizes: Sequence[int]) -> list[tuple[str, float, int, int]]:
-    """Return the upper limits on each line and the block sizes that they judge,
-    without hard limits and limits that a tighter one covers."""
+    """Return the upper limits on each line with the block sizes that they judge. Hard limits, and limits that are
+    covered by a tighter one, are left out."""
     found: set[tuple[str, float, int, int]] = set()
     for limit, span in zip(host.limits, host.spans, strict=True):
         name = str(limit["metric"]).removeprefix("latency_")

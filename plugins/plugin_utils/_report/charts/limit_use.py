@@ -1,8 +1,8 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A fleet in one picture: a mark for every host at the share that it uses of the limit that it comes closest to, on a
-logarithmic axis."""
+"""Shows a fleet in one picture, on a logarithmic axis. The mark of each host shows which share it uses of the limit to
+which it comes closest."""
 
 from __future__ import annotations
 
@@ -27,16 +27,17 @@ from markupsafe import Markup
 
 _HEIGHT = 66
 _FEW = 60
-"""Up to this number of hosts, marks are large."""
+"""Marks are large up to this number of hosts."""
 _LEAST, _MOST = 0.01, 1000.0
-"""The ends of the axis, beyond which marks are drawn at its end."""
+"""The ends of the axis. Marks beyond them are drawn at the end."""
 _ROOM = 0.08
-"""Decades that are left free on either side."""
+"""The room on either side of the axis, in decades."""
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A host: its verdict, and the largest share that it uses of a limit; 1 is all of it, and more breaks it."""
+    """A host: its verdict, and the largest share that it uses of a limit. At 1, the limit is fully used; above 1, it is
+    broken."""
 
     label: str
     verdict: str
@@ -44,7 +45,7 @@ class Use:
 
 
 def limit_use_chart(uses: Sequence[Use], label: str) -> Markup:
-    """Return the picture, empty without hosts. ``label`` says in words what it shows."""
+    """Return the picture; empty if there are no hosts. ``label`` describes what it shows."""
     if not uses:
         return Markup("")
     shares = [min(_MOST, max(_LEAST, use.share)) for use in uses]
@@ -65,13 +66,13 @@ def limit_use_chart(uses: Sequence[Use], label: str) -> Markup:
         piles(kinds, axis, _HEIGHT - 2, 4 - _HEIGHT, LARGE if len(uses) <= _FEW else SMALL),
         upright("limit", limit, 0, _HEIGHT),
     ]
-    # The limit's own text comes first, so that no other one takes its place.
+    # The text of the limit is placed first, so that no other text takes its place.
     texts = sorted([(limit, "the limit"), *_beside(limit, [(axis.place(tick), _text(tick)) for tick in shown])])
     return picture(_HEIGHT, label, Markup("").join(body)) + ticks(texts)
 
 
 def _beside(limit: float, texts: Sequence[tuple[float, str]]) -> list[tuple[float, str]]:
-    """Return the texts that do not touch the one of the limit."""
+    """Return the texts that do not touch the text of the limit."""
     return [(x, words) for x, words in texts if abs(x - limit) >= 0.11 * WIDTH]
 
 

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Latency and response over the load, with a line for each stream's operation, the limits on them,
-and the highest load that passed."""
+"""Charts of latency and response over the load, with a line for each stream's operation, the limits on them, and the
+highest load that passed."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ Points = Sequence[tuple[int, float]]
 
 @dataclass(frozen=True, slots=True)
 class _Bound:
-    """A limit in nanoseconds, its line (empty if every line), its class, and the load points that it judges."""
+    """A limit in nanoseconds, with its line (empty for all lines), its CSS class, and the load points that it
+    judges."""
 
     value: float
     on: str
@@ -59,14 +60,14 @@ class _Bound:
 
     @property
     def label(self) -> str:
-        """The same for the line itself, which has little room."""
+        """The label of the line itself, for which there is little room."""
         limit = f"\u2264 {_units.format_duration(self.value)}"
         return f"{self.on} {limit}" if self.on else self.words
 
 
 def capacity_chart(host: Host) -> Markup:
-    """Return the chart of the metric that decides the capacity, or of the mean if that is not a latency;
-    empty if it has no figures at two load points."""
+    """Return the chart of the metric that decides the capacity, or of the mean if this metric is not a latency. Empty
+    if there are figures for fewer than two load points."""
     return load_chart(host, _capacity_metric(host)) if host.climbed else Markup("")
 
 
@@ -98,7 +99,7 @@ def _title(metric: str) -> str:
 
 
 def load_chart(host: Host, metric: str) -> Markup:
-    """Return the chart of a metric over the load, empty if it has no figures at two load points."""
+    """Return the chart of a metric over the load, or empty if there are figures for fewer than two load points."""
     title, reserved = _title(metric), ", without confidence" if metric.startswith("response_") else ""
     curves, behind = _curves(host, metric)
     if not curves:
@@ -140,7 +141,7 @@ def load_chart(host: Host, metric: str) -> Markup:
 
 
 def _curves(host: Host, metric: str) -> tuple[dict[Series, Points], bool]:
-    """Return the points of each series that has two of them, and whether some of these figures are too low."""
+    """Return the points of each series with at least two points, and whether some of these figures are too low."""
     found: dict[Series, list[tuple[int, float]]] = {}
     behind = False
     for dummy, figures in host.results():
@@ -153,7 +154,7 @@ def _curves(host: Host, metric: str) -> tuple[dict[Series, Points], bool]:
 
 
 def _bounds(host: Host, metric: str, colours: Mapping[Series, str]) -> list[_Bound]:
-    """Return the limits without the hard ones: for streams, the tightest limit of each stream; otherwise each limit
+    """Return the limits without the hard ones: for streams, the tightest limit of each stream; otherwise, each limit
     once, because it is the same for all block sizes."""
     found: dict[Any, _Bound] = {}
     limits = [
@@ -181,8 +182,8 @@ def _bounds(host: Host, metric: str, colours: Mapping[Series, str]) -> list[_Bou
 
 
 def _ends_of_mark(x: float) -> list[list[tuple[float, float]]]:
-    """Return the strokes at the highest load that passed: only at the ends of its grid line, so that labels have room
-    between them."""
+    """Return the strokes at the highest load that passed. They are only at the ends of its grid line, so that there is
+    room for labels between them."""
     return [[(x, TOP - 8), (x, TOP + 4)], [(x, BOTTOM - 10), (x, BOTTOM + 3)]]
 
 

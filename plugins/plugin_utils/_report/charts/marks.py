@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Marks for many hosts beside one line, in a picture that fills any width: its places are shares of the width, and the
-style keeps its strokes from being stretched.
+"""Draws marks for many hosts along one line, in a picture that fills any width. Positions are shares of the width, and
+the style prevents strokes from being stretched.
 
-Marks at the same place are piled up. A pile that would leave its room is drawn as one bar, in which each host has the
-same height, so that the picture stays small and legible with any number of hosts.
+Marks at the same place are piled up. A pile that would not fit is drawn as one bar, in which each host has the same
+height, so that the picture stays small and legible with any number of hosts.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ from typing import Protocol
 from markupsafe import Markup
 
 WIDTH = 1000
-"""Units of the picture from its left to its right end, however wide it is on the screen."""
+"""The width of the picture in its own units, regardless of its width on the screen."""
 
 _BIN = 12
-"""The stretch of the axis whose marks are piled up."""
+"""The length of a section of the axis in which marks are piled up."""
 LARGE, SMALL = 8, 5
 """Sizes of a mark in pixels. The style has a class for each."""
 _LEAST = 3
-"""Pixels of the shortest bar."""
+"""The height of the shortest bar in pixels."""
 _TICK, _TICK_IF_NARROW = 8, 16
-"""Percent of the width that is free around the text of a tick, and the same on a narrow screen."""
+"""The free space around the text of a tick, in percent of the width, and the same for narrow screens."""
 
 
 class Axis(Protocol):
-    """What puts values into their places."""
+    """An axis, which determines the positions of values."""
 
     def place(self, value: float) -> float:
-        """Return the place of a value, in units of the picture."""
+        """Return the position of a value, in units of the picture."""
 
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """Marks of one kind: the class of their paths, and their values."""
+    """Marks of one kind: the CSS class of their paths, and their values."""
 
     name: str
     values: Sequence[float]
@@ -49,7 +49,7 @@ class Marks:
 
 
 def picture(height: float, label: str, body: Markup) -> Markup:
-    """Return a picture as high as given and as wide as there is room."""
+    """Return a picture of the given height that fills the available width."""
     return Markup(
         '<svg class="marks" width="100%" height="{0:.0f}" viewBox="0 0 {1} {0:.0f}" preserveAspectRatio="none" '
         'role="img" aria-label="{2}">{3}</svg>'
@@ -57,8 +57,8 @@ def picture(height: float, label: str, body: Markup) -> Markup:
 
 
 def piles(kinds: Iterable[Marks], axis: Axis, line: float, room: float, size: int = SMALL) -> Markup:
-    """Return the marks of some kinds, the later ones on top of the earlier ones, piled up from the line into the room:
-    upwards if it is negative."""
+    """Return the marks of some kinds, the later ones on top of the earlier ones, piled up from the line into the given
+    room, which is upwards if negative."""
     shown = [kind for kind in kinds if kind.values]
     counts: dict[int, list[int]] = {}
     for number, kind in enumerate(shown):
@@ -95,7 +95,7 @@ def _marks(x: float, heights: Sequence[float], upright_size: int) -> Iterable[st
 
 
 def _bar(x: float, start: float, height: float) -> str:
-    """Return the path of a pile whose marks would overlap; a single mark among many can still be seen."""
+    """Return the path of a pile whose marks would overlap, such that a single mark among many is still visible."""
     return f"M{x:.0f} {start:.1f}v{math.copysign(max(_LEAST, abs(height)), height):.1f}"
 
 
@@ -105,8 +105,8 @@ def upright(name: str, x: float, top: float, bottom: float) -> Markup:
 
 
 def ticks(places: Iterable[tuple[float, str]]) -> Markup:
-    """Return the texts of an axis, from their places and words; those that are too close to the one before are left
-    out, and more of them on a narrow screen."""
+    """Return the texts of an axis, given their positions and words. Texts that are too close to the previous one are
+    left out; on narrow screens, more are left out."""
     parts, end, narrow_end = [], -float(_TICK), -float(_TICK_IF_NARROW)
     for x, words in places:
         percent = 100 * x / WIDTH

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The seconds of each step as inline SVG: p99 and slowest write on a logarithmic scale, with stalls marked."""
+"""Charts of the seconds of each step as inline SVG: p99 and slowest write on a logarithmic scale, with stalls
+marked."""
 
 from __future__ import annotations
 
@@ -32,8 +33,8 @@ MOST_STALLS = 10
 
 STALL_NS = 10_000_000
 STALL_TIMES = 10
-"""A write is marked as a stall if it took at least STALL_NS and this many times the p99 that is usual in a
-second of its step."""
+"""A write is marked as a stall if it took at least STALL_NS and at least this many times the usual p99 of a second in
+its step."""
 
 _HEIGHT = 190
 _BOTTOM = 152
@@ -42,7 +43,8 @@ _BOTTOM = 152
 def seconds_charts(
     intervals: Sequence[Mapping[str, Any]], words: Words, slowest: Sequence[Mapping[str, Any]] = ()
 ) -> list[Markup]:
-    """Return a figure for each step's stream that has at least two whole seconds. slowest are rows of stalls.csv."""
+    """Return a figure for each step's stream that has at least two whole seconds. ``slowest`` contains rows of
+    stalls.csv."""
     streams: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
     for second in intervals:
         if not second["partial"]:
@@ -58,7 +60,7 @@ def _stream_of(row: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def stalls(seconds: Sequence[Mapping[str, Any]], slowest: Sequence[Mapping[str, Any]]) -> list[tuple[float, float]]:
-    """Return the start in seconds and the latency of the writes of a step that are stalls, longest first."""
+    """Return the start (in seconds) and the latency of those writes of a step that are stalls, longest first."""
     known = sorted(second["latency_p99_ns"] for second in seconds if second["latency_p99_ns"])
     least = max(STALL_NS, STALL_TIMES * known[len(known) // 2] if known else 0)
     found = [(write["start_offset_ns"] / 1e9, write["latency_ns"]) for write in slowest if write["latency_ns"] >= least]
@@ -111,7 +113,7 @@ def _row_text(row: Mapping[str, Any], words: Words) -> str:
 
 
 def _condensed(values: Iterable[float | None]) -> list[float | None]:
-    """Return at most MAX_POINTS values: the largest value of each stretch of seconds, None for a stretch without
+    """Return at most MAX_POINTS values: the largest value in each group of seconds, or None for a group without
     values."""
     values = list(values)
     stretch = max(1, math.ceil(len(values) / MAX_POINTS))
@@ -129,12 +131,12 @@ def _second_ticks(seconds: int) -> list[tuple[float, str]]:
 
 
 def _across(second: float, seconds: int) -> float:
-    """Return the place on the axis of an instant, given in seconds since the start of the step."""
+    """Return the position on the axis of a time, given in seconds since the start of the step."""
     return LEFT + 2 + min(1.0, max(0.0, second / seconds)) * (RIGHT - LEFT - 4)
 
 
 def _line(name: str, values: Sequence[float | None], axis: LogAxis) -> Markup:
-    """Return a line through the values; it breaks if a stretch has none."""
+    """Return a line through the values, with gaps where there are none."""
     path, pen = [], "M"
     for index, value in enumerate(values):
         if value:

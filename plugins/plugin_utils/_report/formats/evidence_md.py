@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""evidence.md: the record of a run for an auditor. It says what was measured, how it was measured, and with which
-result, and leaves room for decisions and signatures."""
+"""evidence.md: the record of a run for an auditor. It says what was measured, how, and with which result. It leaves
+room for decisions and signatures."""
 
 from __future__ import annotations
 
@@ -34,24 +34,25 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Wo
 
 FILE = "evidence.md"
 AFTER_OTHERS = True
-"""It has the SHA-256 of some of the other files."""
+"""It contains the SHA-256 of some of the other files."""
 
 SHOWN_FINDINGS = 10
 SHOWN_CRITERIA = 12
 SHOWN_WAIVERS = 8
 SHOWN_PROFILES = 4
-"""How many of them are shown; report.json and run.json have all."""
+"""How many items are shown; report.json and run.json contain all of them."""
 
 LONGEST_TEXT = 300
 
 _FILES = ("run.json", "verdict.json", "results.csv", "report.json")
-"""Files whose SHA-256 ties this document to the run."""
+"""The files whose SHA-256 identifies the run in this document."""
 _LIMIT_VERDICTS = (FAIL, INCONCLUSIVE, WARN, PASS)
 
 
 @dataclass(frozen=True)
 class _Finding:
-    """A cause, the reasons of the waivers that cover it (empty if none does), and whether a waiver could cover it."""
+    """A cause, the reasons for the waivers that cover it (empty if there are none), and whether a waiver could cover
+    it."""
 
     cause: Cause
     waiver: str
@@ -103,7 +104,7 @@ class _Kept:
 
 
 def render(model: Model) -> Iterator[str]:
-    """Yield the document's text piece by piece."""
+    """Yield the text of the document piece by piece."""
     found, kept, waivers, parameters = (
         causes(model),
         list(_kept(model.hosts)),
@@ -139,7 +140,7 @@ def render(model: Model) -> Iterator[str]:
 
 
 def _identity(model: Model) -> list[tuple[str, str]]:
-    """Return what identifies the run: its dates and who ran it."""
+    """Return the rows that identify the run: its dates and who ran it."""
     controller, moments = (
         model.run.get("controller") or {},
         sorted(host.created_at for host in model.hosts if host.rows),
@@ -227,7 +228,7 @@ def _is_stream(figures: Mapping[str, Any]) -> bool:
 
 
 def _names(names: Iterable[str]) -> str:
-    """Return how many names there are, and the first ones."""
+    """Return the number of names, and the first few of them."""
     known = [printable(name) for name in names]
     return f"{_units.format_count(len(known))}: {fold_names(known)}" if known else "none"
 
@@ -331,7 +332,7 @@ def _parts(waiver: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _waiver_of(model: Model, cause: Cause) -> str:
-    """Return the reasons of the waivers that cover a cause, empty if there are none."""
+    """Return the reasons for the waivers that cover a cause; empty if there are none."""
     if cause.verdict != WARN or cause.kind != LIMIT:
         return ""
     concerned = set(cause.hosts)
@@ -345,8 +346,8 @@ def _waiver_of(model: Model, cause: Cause) -> str:
 
 
 def _may_be_waived(model: Model, cause: Cause) -> bool:
-    """Whether a waiver can excuse a cause on one of its hosts: it excuses a figure that breaks a limit,
-    but no hard failure."""
+    """Whether a waiver can excuse a cause on one of its hosts: a waiver excuses a figure that breaks a limit, but never
+    a hard failure."""
     if cause.limit is None or cause.verdict not in (FAIL, INCONCLUSIVE):
         return False
     concerned = set(cause.hosts)

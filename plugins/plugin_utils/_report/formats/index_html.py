@@ -45,18 +45,19 @@ from markupsafe import Markup
 FILE = "index.html"
 
 SHOWN_HOSTS = 1000
-"""The largest number of hosts in the matrix, worst first; the picture of the fleet always has all."""
+"""The largest number of hosts in the matrix, worst first; the picture of the fleet always contains all hosts."""
 MOST_CELLS = 20_000
 """The largest number of cells of the matrix, for sweeps with many load points."""
 MOST_DETAILS, MOST_DETAILS_OF_LARGE = 8_000_000, 600_000
-"""Characters of the hosts' sections together, and the same in a large fleet, whose page stays below 2 MB."""
+"""The maximum total number of characters in the sections of hosts, and the same for a large fleet, so that its page
+remains below 2 MB."""
 LARGE = 100
-"""From this number of hosts on, a fleet is large: cells have no texts of their own, and only the worst hosts are shown
-in detail."""
+"""From this number of hosts on, a fleet is large: cells have no tooltips, and only the worst hosts are shown in
+detail."""
 SHOWN_CLASSES = 20
 SHOWN_CAUSES = 30
 SHOWN_NAMES = 200
-"""The largest number of hosts that are named behind a cause."""
+"""The maximum number of hosts that are named for a cause."""
 
 _LEVEL_SIGNS = {"warn": SIGNS[WARN], "unsure": SIGNS[INCONCLUSIVE], "broken": SIGNS[FAIL]}
 
@@ -95,7 +96,7 @@ def render(model: Model) -> Iterator[str]:
 
 
 def versions_of(model: Model) -> list[str]:
-    """Return the versions with which a run was measured, as far as they are known."""
+    """Return the versions with which a run was measured, if they are known."""
     controller = model.run.get("controller") or {}
     testers = (printable(str(host.facts.get("tester_version") or "")) for host in model.hosts)
     return versions(
@@ -108,14 +109,14 @@ def versions_of(model: Model) -> list[str]:
 
 
 def _worst_use(model: Model) -> str:
-    """Return how much of a limit is used at most, as a sentence; empty if nothing was judged."""
+    """Return a sentence about the largest share of a limit that is used; empty if nothing was judged."""
     use = worst_use(model)
     text = worst_use_text(use, alone=len(model.hosts) == 1) if use else ""
     return text and f"{text[0].upper()}{text[1:]}."
 
 
 def _sections(model: Model, hosts: Sequence[Host]) -> list[Markup]:
-    """Return the sections of hosts in detail, starting with the first ones, as many as there is room for."""
+    """Return the detailed sections of the first hosts, as many as there is room for."""
     sections: list[Markup] = []
     room = MOST_DETAILS if len(model.hosts) < LARGE else MOST_DETAILS_OF_LARGE
     run_parameters, defaults = model.run.get("parameters") or {}, repeated_defaults()
@@ -130,7 +131,7 @@ def _sections(model: Model, hosts: Sequence[Host]) -> list[Markup]:
 
 
 def _overview(model: Model, shown: Sequence[Host], detailed: int) -> Markup | str:
-    """Return the section about all hosts that only runs of some kinds have; the first hosts are linked to their
+    """Return the section about all hosts that only some kinds of runs have. The first hosts are linked to their
     sections."""
     links = [host_link(host.label, number if number <= detailed else None) for number, host in enumerate(shown, 1)]
     return model.kind.view.overview(model, list(zip(shown, links, strict=True)))
@@ -148,8 +149,8 @@ def _causes(model: Model, detailed: int) -> dict[str, Any]:
 
 
 def _fleet(model: Model, shown: Sequence[Host], detailed: int) -> dict[str, Any]:
-    """Return the content of the part about the fleet; the matrix has the shown hosts,
-    and the first of them are linked to their sections."""
+    """Return the content of the part about the fleet; the matrix contains the shown hosts, and the first of them are
+    linked to their sections."""
     steps, titles = steps_of(model)
     filters = filters_of(model.hosts)
     strips = strips_of(model, steps[:MOST_STRIPS], titles[:MOST_STRIPS])

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""junit.xml, for systems that show test results: one suite per host, one case per limit. Anything that stops the gate
-is a failure or an error, never skipped, because a skipped case looks green.
+"""junit.xml, for systems that show test results: one suite for each host, and one case for each limit. Anything that
+fails the gate is a failure or an error and never skipped, because skipped cases look like success.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ _ELEMENTS = {
     NOT_MEASURED: "skipped",
 }
 _TOTALS = ("tests", "failures", "errors")
-"""What the document counts. Jenkins's schema allows skipped cases to be counted only in a suite."""
+"""The counts in the document. Jenkins's schema allows a count of skipped cases only in a suite."""
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True)
 class Case:
-    """One test case: its name, its verdict, one line about it and the text below."""
+    """One test case: its name, its verdict, one line about it, and the text below this line."""
 
     name: str
     verdict: str
@@ -56,7 +56,7 @@ class Case:
 
 
 def render(model: Model) -> Iterator[str]:
-    """Yield the document's text piece by piece."""
+    """Yield the text of the document piece by piece."""
     totals = dict.fromkeys(_TOTALS, 0)
     for host in model.hosts:
         counts = _counts(_cases(model, host))
@@ -122,7 +122,7 @@ def _cases(model: Model, host: Host) -> list[Case]:
 
 
 def _measurement(host: Host) -> Case:
-    """Return the case of the measurement itself: the part of the host's verdict that no limit explains."""
+    """Return the case of the measurement itself: the part of the host's verdict that is not explained by a limit."""
     reasons = [
         _named(finding.get("limit_id"), in_words(finding, host.words)) for finding in beside_limits(host, host.limits)
     ]

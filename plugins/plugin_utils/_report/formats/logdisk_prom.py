@@ -24,7 +24,7 @@ _QUANTILES = (
     ("0.999", "latency_p99_9_ns"),
     ("1.0", "latency_max_ns"),
 )
-"""The quantiles that limits are about; 1.0 is the slowest write. results.csv has all of them."""
+"""The quantiles for which limits are usual; 1.0 is the slowest write. results.csv contains all quantiles."""
 
 _OF_WRITES = (
     "Latency of the writes of all queue managers together.",
@@ -39,11 +39,11 @@ _OF_STREAMS = (
 Used = list[tuple[float, dict[str, Any]]]
 """The share of each limit that a host uses, largest first."""
 OPTION, ALL = "gate_metrics", "all"
-"""The option, and its value with which the file has the verdicts, limits and steps that are of less interest, too."""
+"""The option, and the value with which the file also contains verdicts, limits and steps of less interest."""
 
 
 def render(model: Model) -> Iterator[str]:
-    """Yield the text piece by piece: all samples of a metric together, as the format demands."""
+    """Yield the text piece by piece. All samples of a metric are together, as the format requires."""
     hosts = [(host, om.labels({"host": host.host, "volume": host.volume})) for host in model.hosts]
     used = [used_limits(host) for host in model.hosts]
     every = (model.run.get("parameters") or {}).get(OPTION) == ALL
@@ -129,7 +129,7 @@ def _limit_labels(limit: dict[str, Any]) -> str:
 
 
 def _rows(model: Model, hosts: list[tuple[Host, str]], used: list[Used], every: bool) -> Iterator[str]:
-    """Yield the figures of each step, or of the one that comes closest to a limit, for all workers together."""
+    """Yield the figures of each step, or only of the step that comes closest to a limit, for all workers together."""
     latency, rate = _OF_STREAMS if model.words.layout.by_stream else _OF_WRITES
     yield om.family("logdisk_run_latency_seconds", latency, om.SUMMARY)
     for own, figures in _steps(hosts, used, every):
@@ -153,7 +153,7 @@ def _steps(hosts: list[tuple[Host, str]], used: list[Used], every: bool) -> Iter
 
 
 def _nearest_its_limit(host: Host, limits: Used) -> tuple[Any, ...] | None:
-    """Return the place of the step of which most of a limit is used; without such a limit, that of the first step."""
+    """Return the index of the step that uses most of a limit; without such a limit, the index of the first step."""
     places = [_place_of(figures) for dummy, figures in host.results() if figures["worker"] == ALL_WORKERS]
     worst = (_place_of(limit["worst"]) for dummy, limit in limits)
     return next((place for place in worst if place in places), places[0] if places else None)

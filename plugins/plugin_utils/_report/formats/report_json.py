@@ -26,7 +26,7 @@ SCHEMA_VERSION = 1
 
 
 def render(model: Model) -> Iterator[str]:
-    """Yield the document's text piece by piece."""
+    """Yield the text of the document piece by piece."""
     head = {
         "schema": SCHEMA_VERSION,
         "run": model.run,
@@ -98,7 +98,7 @@ def _result(row: ResultRow, figures: dict[str, Any]) -> dict[str, Any]:
 
 
 def _estimates(host: Host) -> dict[str, Any] | None:
-    """Return the estimates of a volume: in a large fleet only the line, from which all other estimates can be
+    """Return the estimates of a volume: in a large fleet, only the line, from which all other estimates can be
     computed."""
     if host.basis is None:
         return None

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""report.md: the report as Markdown, for tickets and chats, so at most 60 lines for any fleet.
-It says what it leaves out."""
+"""report.md: the report as Markdown, for tickets and chats. It has at most 60 lines for any fleet, and says what it
+leaves out."""
 
 from __future__ import annotations
 
@@ -83,8 +83,8 @@ def _list_of(title: str, found: Sequence[str]) -> list[str]:
 
 
 def _list_of_causes(found: Sequence[Cause], most: int) -> list[str]:
-    """Return the causes in at most that many lines: as many causes as fit, and then the consequences of the first ones.
-    Text that several causes have in common is written only once."""
+    """Return the causes in at most the given number of lines: as many causes as fit, and then the consequences of the
+    first ones. Common text of several causes appears only once."""
     if not found:
         return []
     shown = found if len(found) + 3 <= most else found[: most - 4]

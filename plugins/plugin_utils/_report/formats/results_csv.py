@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""results.csv: the results of all hosts in one table, with one row per result and at least one row per host."""
+"""results.csv: the results of all hosts in one table, with one row for each result, and at least one row for each
+host."""
 
 from __future__ import annotations
 

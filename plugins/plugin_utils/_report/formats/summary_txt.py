@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""summary.txt: the summary after the play recap, one line per statement.
-The printing code wraps it (see terminal.py)."""
+"""summary.txt: the summary after the play recap, one line for each statement. The printing code wraps it (see
+terminal.py)."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ FILE = SUMMARY
 
 SHOWN_NOTES = 3
 MOST_ROWS = 8
-"""The largest number of rows of the table of a workload of streams."""
+"""The maximum number of rows in the table for a workload of streams."""
 ADDED_LINES = 4
-"""How many lines summary() adds at most."""
+"""The maximum number of lines that summary() adds."""
 
 
 def render(model: Model) -> Iterator[str]:
@@ -73,14 +73,14 @@ def _lines(model: Model) -> Iterator[str]:
 
 
 def _kept(model: Model) -> Iterator[str]:
-    """Yield what a pass rests on: the figure closest to its limit, the margins, how long it is valid, and what to do
+    """Yield the basis of a pass: the figure closest to its limit, the margins, how long it is valid, and what to do
     next."""
     use = worst_use(model)
     if use:
         yield f"  limits   {worst_use_text(use, alone=len(model.hosts) == 1)}"
     yield from (f"  headroom {line}" for line in headroom_lines(model))
     if not model.fleet["certified"]:
-        return  # the causes say why, and what to do
+        return  # the causes already say why, and what to do
     if model.valid_until:
         yield f"  valid    until {model.valid_until}"
         yield (
@@ -92,8 +92,8 @@ def _kept(model: Model) -> Iterator[str]:
 
 
 def _headline(model: Model) -> str:
-    """Return the first line; its first word is the verdict, or INTERNAL if the run did not reach one. For power cuts
-    that certify nothing, the line is their count."""
+    """Return the first line; its first word is the verdict, or INTERNAL if the run did not reach a verdict. For power
+    cuts that certify nothing, the line contains their count."""
     if not model.gate_ran and not model.run.get("merged_from"):
         return f"INTERNAL: the run ended before its gate. Its records say {model.verdict}: {model.headed_statement}"
     if model.headline:
@@ -114,7 +114,7 @@ def _hosts(model: Model) -> str:
 
 
 def _causes(model: Model) -> Iterator[str]:
-    """Yield each cause with its consequences. Text that several causes have in common is written only once."""
+    """Yield each cause with its consequences. Common text of several causes appears only once."""
     said: set[str] = set()
     for cause in causes(model):
         if cause.kind == QUALIFICATION and cause.statement.partition(": ")[2] in _headline(model):
@@ -140,7 +140,7 @@ def _passes(host: Host) -> Iterator[str]:
 
 
 def _rows(host: Host) -> list[dict[str, Any]]:
-    """Return the rows of the table: if there are many streams, those that a limit judges, around the capacity, or else
+    """Return the rows of the table: if there are many streams, those around the capacity that a limit judges, or else
     those of the whole workload."""
     every = [figures for dummy, figures in host.results() if figures["worker"] == "all"]
     if not host.words.layout.by_stream:
@@ -157,7 +157,7 @@ def _rows(host: Host) -> list[dict[str, Any]]:
 
 
 def _table(host: Host) -> Iterator[str]:
-    """Yield the figures of a run of one host: small enough to be read at once."""
+    """Yield the figures of a run with one host, if the table is small enough to be read at once."""
     shown = shown_figures(host)
     lines = [[host.words.row_title, host.words.loads_title, *figure_titles(host)]]
     for figures in _rows(host):

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A comparison as a self-contained page: an interval for each host and class on one axis, and what else changed."""
+"""Shows a comparison as a self-contained page: an interval for each host and class on one axis, and other changes."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ MARKS = {"worse": "\u2717", "inconclusive": "?", "non-inferior": "\u2713"}
 def render_comparison(
     comparison: Mapping[str, Any], statement: str, versions: Sequence[str] = (), links: Sequence[tuple[str, str]] = ()
 ) -> Iterator[str]:
-    """Yield the page's text piece by piece. versions are those that made it, and links the names and addresses of other
-    pages."""
+    """Yield the page's text piece by piece. ``versions`` are those of the software that made the page. ``links`` are
+    the names and addresses of other pages."""
     bounds = [
         each[key]
         for part in ("classes", "hosts")
@@ -119,7 +119,7 @@ def _interval(host: Mapping[str, Any]) -> str:
 
 
 def _beyond(host: Mapping[str, Any]) -> str:
-    """Return what is left without the change of the class; nothing if there is no such change."""
+    """Return the change of a volume without that of its class; nothing if the class has no change."""
     return "" if host["beyond_class"] in (None, host["change"]) else percent(host["beyond_class"])
 
 

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A comparison for a screen: at most about 40 lines for any fleet; comparison.json and the page contain the rest."""
+"""Shows a comparison on a screen, in at most about 40 lines for any fleet. comparison.json and the page contain the
+rest."""
 
 from __future__ import annotations
 
@@ -95,7 +96,7 @@ def class_sentence(part: Mapping[str, Any]) -> str:
 
 
 def host_sentence(host: Mapping[str, Any]) -> str:
-    """Return why a host is inconclusive and what would decide it; "" if it is decided."""
+    """Return why a host is inconclusive, and what would decide it; "" if it is decided."""
     if host["outcome"] != "inconclusive" or host["reason"]:
         return host["reason"]
     if host["runs_needed"]:
@@ -112,8 +113,8 @@ def _worse(host: Mapping[str, Any]) -> str:
 
 
 def _by_reason(hosts: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """Return each reason once, with the hosts that have it: one sentence is enough for a class that was
-    measured once."""
+    """Return the reasons without duplicates, each with its hosts. For a class that was measured only once, one sentence
+    is enough."""
     by_reason: dict[str, list[str]] = {}
     for host in hosts:
         known = "" if host["change"] is None else f"{host['host']} {percent(host['change'])}"

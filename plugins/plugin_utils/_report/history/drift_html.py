@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The drift of a fleet as a self-contained page: a chart for each volume, worst first."""
+"""Shows the drift of a fleet as a self-contained page, with a chart for each volume, worst first."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ SIGNS = {"drifting": "\u2717", "conspicuous": "!", "changed": "\u2192", "steady"
 def render_drift(
     drift: Mapping[str, Any], versions: Sequence[str] = (), links: Sequence[tuple[str, str]] = ()
 ) -> Iterator[str]:
-    """Yield the page's text piece by piece. versions are those that made it, and links the names and addresses of other
-    pages."""
+    """Yield the page's text piece by piece. ``versions`` are those of the software that made the page. ``links`` are
+    the names and addresses of other pages."""
     nights = drift.get("nights", ())
     write = moments_text(each["judged_at"] for each in nights)
     return render_page(
@@ -95,7 +95,8 @@ def render_drift(
 
 
 class _Volumes:
-    """Views of volumes, each made when the template asks for it, so that their charts are never in memory together."""
+    """Views of volumes. Each is made only when the template uses it, so that the charts of all volumes are never in
+    memory at once."""
 
     def __init__(self, volumes: Sequence[Mapping[str, Any]]) -> None:
         self._volumes = volumes
@@ -108,7 +109,8 @@ class _Volumes:
 
 
 def _columns() -> list[Column[tuple[int, Mapping[str, Any]]]]:
-    """Return the columns of the table of all volumes, whose items are their numbers, from 1, and their data."""
+    """Return the columns of the table of all volumes. The items of the table are pairs of a volume's number (from 1)
+    and its data."""
     return [
         Column("Host", NAME, lambda item: _link(*item)),
         Column("State", TEXT, lambda item: badge(item[1]["state"])),
@@ -130,7 +132,7 @@ def _link(number: int, volume: Mapping[str, Any]) -> Any:
 
 
 def _newest(volume: Mapping[str, Any]) -> tuple[str, str, str]:
-    """Return the change of the newest certificate, its limit, and the row, empty if they are not known."""
+    """Return the change of the newest certificate, its limit, and the row; empty if unknown."""
     found = newest_of(volume)
     return (percent(found.change), percent(found.limit), found.name) if found else ("", "", "")
 

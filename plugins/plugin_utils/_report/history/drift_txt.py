@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The drift of a fleet for a screen: at most about 40 lines for any fleet; drift.json and the page contain the rest."""
+"""Shows the drift of a fleet on a screen, in at most about 40 lines for any fleet. drift.json and the page contain the
+rest."""
 
 from __future__ import annotations
 
@@ -34,11 +35,11 @@ STATES = {
     "steady": "nothing moved",
     "short": "too few certificates tell",
 }
-"""The states of a volume, worst first, and what they mean."""
+"""The states of a volume, worst first, and their meanings."""
 
 
 def drift_outcome(drift: Mapping[str, Any]) -> str:
-    """Return the drift of a fleet in a word or two; unknown if no volume has enough certificates."""
+    """Return the drift of a fleet in one or two words; unknown if no volume has enough certificates."""
     if drift["states"]["drifting"] or gating_nights(drift):
         return "drift"
     return "unknown" if drift["states"]["short"] == len(drift["volumes"]) else "no drift"
@@ -67,13 +68,14 @@ def drift_statement(drift: Mapping[str, Any]) -> str:
 
 
 def gating_nights(drift: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the newest two nights in a row that were slow for whole classes.
-    Runs of earlier versions did not look for them."""
+    """Return the nights on which a whole class was slow and which are the newest two in a row. Data of earlier versions
+    does not contain them."""
     return [night for night in drift.get("nights", ()) if night["gates"]]
 
 
 def night_sentence(night: Mapping[str, Any], write: Callable[[str], str]) -> str:
-    """Return by how much a class was slower on a night that was slow for the whole class. write writes its instant."""
+    """Return a text about how much slower a class was on a night that was slow for the whole class. ``write`` formats
+    the time."""
     figure, limit = figure_text(night["figure"]), percent(night["limit"])
     return (
         f"{write(night['judged_at'])} all {_volumes(night['volumes'])} of {_class_of(night)}: {figure} "
@@ -86,8 +88,8 @@ def _class_of(night: Mapping[str, Any]) -> str:
 
 
 def figures_text(drift: Mapping[str, Any]) -> str:
-    """Return which figures are followed: the requested one, and for volumes with imported results the figure that these
-    results contain."""
+    """Return which figures are examined: the requested one and, for volumes with imported results, the figure that
+    these results contain."""
     others = {series["figure"] for volume in drift["volumes"] for series in volume["series"]} - {drift["figure"]}
     also = f" (with imported results also {', '.join(map(figure_text, sorted(others)))})" if others else ""
     return f"{figure_text(drift['figure'])}{also}"
@@ -131,7 +133,7 @@ def label_of(volume: Mapping[str, Any]) -> str:
 
 
 def limit_sentence(volume: Mapping[str, Any]) -> str:
-    """Return by how much the newest certificate of a volume is beyond the control limit, and in which rows."""
+    """Return a text about how far the newest certificate of a volume is beyond the control limit, and in which rows."""
     rows = [row for series in volume["series"] for row in series["rows"]]
     worst, newest = newest_of(volume), volume["certificates"][-1]
     if worst is None:
@@ -144,12 +146,12 @@ def limit_sentence(volume: Mapping[str, Any]) -> str:
 
 
 def moments_of(volume: Mapping[str, Any]) -> Callable[[str], str]:
-    """Return how to write the instants of a volume's certificates."""
+    """Return how to format the times of a volume's certificates."""
     return moments_text(each["judged_at"] for each in volume["certificates"])
 
 
 def event_sentence(volume: Mapping[str, Any], event: Mapping[str, Any], arrow: str = "->") -> str:
-    """Return when figures of a volume moved, by how much, and what else changed then."""
+    """Return lines about when figures of a volume moved, by how much, and what else changed then."""
     changes = [row["change"] for row in event["rows"]]
     span = percent(changes[0]) if len(changes) == 1 else f"{percent(min(changes))} to {percent(max(changes))}"
     rows = row_text(event["rows"][0]) if len(changes) == 1 else f"{len(changes)} rows"
@@ -177,8 +179,8 @@ def class_sentence(part: Mapping[str, Any], figure: str) -> str:
 
 @dataclass(frozen=True)
 class Newest:
-    """How much worse than usual the newest certificate of a row is, how much worse it may be,
-    and which figure and row it is."""
+    """How much worse than usual the newest certificate of a row is, how much worse it may be, and the figure and the
+    row."""
 
     change: float
     limit: float
@@ -186,8 +188,8 @@ class Newest:
 
 
 def newest_of(volume: Mapping[str, Any]) -> Newest | None:
-    """Return the row of a volume that is furthest beyond its limit or, if none is beyond it, closest to it;
-    None if there are too few certificates for a limit."""
+    """Return the row of a volume that is furthest beyond its limit or, if none is beyond, closest to its limit. None if
+    there are too few certificates for a limit."""
     known = [_newest(series, row) for series in volume["series"] for row in series["rows"] if row["limit"]]
     return max(known, key=lambda each: math.log1p(each.change) - math.log1p(each.limit), default=None)
 

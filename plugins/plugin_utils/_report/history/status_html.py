@@ -2,9 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The status of a fleet as a self-contained page: who is certified until when, and why the others are not.
+"""Shows the status of a fleet as a self-contained page: which volumes are certified until when, and why the others are
+not.
 
-Everything that it says is in status.json; nothing is decided here."""
+Its content comes from status.json; nothing is decided here."""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ SHOWN_COMMAND = 10
 SHOWN_NEXT = 10
 OPEN_CUTS = 10
 NAMED_AT_ONCE = 3
-"""Up to this number of volumes, a reason names them without being opened."""
+"""If a reason concerns at most this many volumes, they are shown without having to expand the reason."""
 SHOWN_REASONS = 30
 SHOWN_CHANGES = 5
 LONGEST = 80
@@ -80,9 +81,9 @@ def render_status(
 ) -> Iterator[str]:
     """Yield the page's text piece by piece.
 
-    status is the content of status.json. versions are those that made the page. playbooks is their directory as in the
-    command that was started, runs are the IDs of runs whose report is beside the page, and pages are the names and the
-    addresses of other pages."""
+    ``status`` is the content of status.json. ``versions`` are those of the software that made the page. ``playbooks``
+    is the directory of the playbooks, as in the command that was started. ``runs`` are the IDs of runs whose report is
+    beside the page. ``pages`` are the names and addresses of other pages."""
     asked = [each for each in status["volumes"] if each["is_asked_for"] and each["is_expected"]]
     certified = sorted(
         (each for each in asked if each["state"] in CURRENT), key=lambda each: (each["days_left"], each["label"])
@@ -130,14 +131,14 @@ def render_status(
 
 
 def _cuts(status: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the volumes whose power was cut, losses first, each volume once."""
+    """Return the volumes whose power was cut, losses first, without duplicates."""
     cut = [each for each in status["volumes"] if each["power_cut_loss"] or each["power_cuts_kept"]]
     once = {(each["host"], each["volume"], each["mount_point"]): each for each in cut}
     return sorted(once.values(), key=lambda each: not each["power_cut_loss"])
 
 
 def _parts(status: Mapping[str, Any], certified: Collection[Any]) -> list[tuple[str, str]]:
-    """Return the parts of the page that it has, and their addresses."""
+    """Return the existing sections of the page, with their addresses."""
     parts = (
         ("Why, and what to do", "#causes", status["reasons"]),
         ("What expires next", "#next", certified),
@@ -167,7 +168,7 @@ def statement(status: Mapping[str, Any]) -> str:
 
 
 def figures(asked: Sequence[Mapping[str, Any]], certified: Sequence[Mapping[str, Any]]) -> str:
-    """Return how many volumes are certified and until when, and which certificate ends next."""
+    """Return a text about how many volumes are certified, until when, and which certificate ends next."""
     if not asked:
         return "The history contains no volume of these hosts."
     total = f"{_units.format_count(len(asked))} {'volume' if len(asked) == 1 else 'volumes'}"
@@ -185,7 +186,7 @@ def figures(asked: Sequence[Mapping[str, Any]], certified: Sequence[Mapping[str,
 
 
 def days_text(days: int) -> str:
-    """Return when a day is, seen from the day of the report."""
+    """Return a text about how far a day is from the day of the report."""
     if days == 0:
         return "today"
     count = f"{_units.format_count(abs(days))} {'day' if abs(days) == 1 else 'days'}"
@@ -198,8 +199,8 @@ def badge(state: str) -> Markup:
 
 
 def _command(reason: Mapping[str, Any]) -> str:
-    """Return the command that certifies the hosts with a reason again; empty if that does not clear it, if they are too
-    many to be named, or if one of their names is not plain."""
+    """Return the command that certifies again the hosts with a reason. Empty if this does not clear the reason, if
+    there are too many hosts to name, or if one of the names has special characters."""
     hosts = reason["hosts"]
     if reason["playbook"] != "certify":
         return ""
@@ -240,7 +241,8 @@ def _other_profile(each: Mapping[str, Any]) -> str:
 
 
 def _until(each: Mapping[str, Any]) -> str:
-    """Return the last day of a certificate that holds or has expired; empty if another fact decides the state."""
+    """Return the last day of a certificate that is valid or has expired; empty if something else determines the
+    state."""
     return (each["valid_until"] or "") if each["state"] in (*CURRENT, "expired") else ""
 
 
@@ -255,7 +257,7 @@ def _run_link(run_id: str | None, runs: Collection[str]) -> Markup | str:
 
 
 def _remarks(each: Mapping[str, Any]) -> Markup:
-    """Return what the state does not say: its reason, an attempt since, clones and changes."""
+    """Return details in addition to the state: its reason, a later attempt, clones and changes."""
     texts = [] if each["state"] in CURRENT and not each["attempt"] and not each["clones"] else [each["sentence"]]
     if not each["is_expected"]:
         texts.append("the host is not among the expected ones")
@@ -275,7 +277,7 @@ def _remarks(each: Mapping[str, Any]) -> Markup:
 
 
 def _cut_text(each: Mapping[str, Any]) -> str:
-    """Return what the power cuts of a volume showed, and how old that is."""
+    """Return a text about the results of a volume's power cuts, and how old they are."""
     loss, kept = each["power_cut_loss"], each["power_cuts_kept"]
     if loss:
         return f"lost acknowledged writes {_ago(loss['age_days'])} (run {loss['run_id']}): {brief(loss['reason'], 300)}"

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Small parts of the page: a verdict as a badge with its sign, so that verdicts never differ by colour alone, and names
-that fit."""
+"""Small parts of the page: badges of verdicts with signs, so that verdicts never differ in colour alone, and shortened
+names."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def badge(verdict: str) -> Markup:
 
 
 def host_link(label: str, number: int | None) -> Markup:
-    """Return the name of a host, as a link to its section if it has one.
-    Its characters cannot change the direction of the surrounding text."""
+    """Return the name of a host, as a link to its section if it has one. The name cannot change the direction of the
+    surrounding text."""
     shown = brief(label)
     name = Markup("<bdi>{}</bdi>").format(shown)
     title = Markup(' title="{}"').format(brief(label, 1000)) if shown != label else Markup("")

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Tables of hosts for the page, without the columns in which no host has anything."""
+"""Tables of hosts for the page, without columns that are empty for all hosts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.changes import UNKNOWN
 
 NUMBER, TEXT, LONG_TEXT, PICTURE, NAME = "", "left", "text", "left axis", "name"
-"""How a column is aligned: classes of the page's style."""
+"""The alignment of columns, as CSS classes of the page."""
 
 _Item = TypeVar("_Item")
 
@@ -28,13 +28,14 @@ class Cell:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the cell says nothing."""
+        """Whether the cell is empty."""
         return not self.more and str(self.text) in ("", UNKNOWN)
 
 
 @dataclass(frozen=True)
 class Column(Generic[_Item]):
-    """A column: its title, which may be a picture, its alignment, and what it says about a row's item."""
+    """A column: its title, which may be a picture, its alignment, and a function that returns the cell for the item of
+    a row."""
 
     title: Any
     kind: str
@@ -47,7 +48,7 @@ class Column(Generic[_Item]):
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a table, and the word by which the page filters it."""
+    """A row of a table, with the word that the page uses to filter it."""
 
     verdict: str
     cells: list[Cell]

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The estimates of a volume in the form that page/estimates.html.j2 needs."""
+"""The estimates of a volume, prepared for page/estimates.html.j2."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MARKS = "abcd"
 
 
 class EstimateSection:
-    """The estimates of a volume that the page shows. The report of a large fleet only shows the sentence about the
+    """The estimates of a volume that the page shows. The report of a large fleet shows only the sentence about the
     line."""
 
     def __init__(self, host: Host) -> None:
@@ -34,7 +34,7 @@ class EstimateSection:
 
     @property
     def line(self) -> str:
-        """The line that the log's writes follow, or why they do not follow one."""
+        """A text about the line that the log's writes follow, or why there is no such line."""
         line = self._basis.line
         if line is None:
             return (
@@ -53,8 +53,8 @@ class EstimateSection:
 
     @property
     def headroom(self) -> list[tuple[str, str]]:
-        """The carried and the required load of the volume, as pairs; empty if no load is required or the carried load
-        is not known."""
+        """The carried and the required load of the volume, as pairs; empty if no load is required or if the carried
+        load is unknown."""
         found = self._host.headroom
         if found is None:
             return []
@@ -72,7 +72,8 @@ class EstimateSection:
 
     @property
     def no_headroom(self) -> str:
-        """Why it is not known what the volume carries beside its target, empty if it is known or there is no target."""
+        """Why the load that the volume carries cannot be compared with its target; empty if it can, or if there is no
+        target."""
         return self._host.no_headroom
 
     @property
@@ -145,7 +146,7 @@ class EstimateSection:
 
     @property
     def round_trips(self) -> str:
-        """The estimate for request/reply clients, in a sentence."""
+        """A sentence about the estimate for request/reply clients."""
         found = self._shown.round_trips
         against = "".join(f"; {TEXTS[key]}" for key in self._shown.reservations)
         return (
@@ -157,7 +158,7 @@ class EstimateSection:
 
     @property
     def reservations(self) -> list[tuple[str, str]]:
-        """The reservations that the tables refer to, by their mark."""
+        """The reservations to which the tables refer, by their mark."""
         return [(mark, TEXTS[key]) for key, mark in self._marks.items()]
 
     def _cell(self, estimate: Estimate) -> dict[str, Any]:
@@ -197,5 +198,5 @@ def _with_error(value: float, error: float, write: Callable[[float], str]) -> st
 
 
 def _size(size: float) -> str:
-    """Write a size of writes; the mean of different sizes is not a whole number."""
+    """Format a size of writes. The mean of different sizes may not be a whole number."""
     return _units.format_size(round(size))

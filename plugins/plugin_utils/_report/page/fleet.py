@@ -32,12 +32,12 @@ LEVELS = (
     ("unsure", "not decided"),
     ("broken", "breaks a limit"),
 )
-"""How far a cell of the matrix is from its limits, in words."""
+"""The levels of the cells of the matrix, by their distance from the limits, with a text for each."""
 
 _ALIKE_MARGIN = 0.1
-"""Volumes of a class may differ by this much without being named."""
+"""How much volumes of a class may differ without being named."""
 _MOST_VALUES = 200
-"""A filter with more values than a list can hold is not offered."""
+"""The maximum number of values of a filter. A filter with more values is not offered."""
 _NAMED = 5
 _LATENCY, _RESPONSE = "latency", "response"
 
@@ -54,7 +54,7 @@ class Filter:
 
 
 def filters_of(hosts: Sequence[Host]) -> list[Filter]:
-    """Return the filters that tell hosts apart."""
+    """Return the filters that distinguish hosts."""
     found = []
     for name, title, value_of in (("class", "Class", _class_of), ("volume", "Volume", _volume_of)):
         values = sorted({value_of(host) for host in hosts} - {""})
@@ -74,8 +74,8 @@ def _volume_of(host: Host) -> str:
 class FleetRow:
     """A host as a row of the matrix.
 
-    number is the number of its section on the page, None if it has none; filters are what the page can filter by,
-    as names and numbers of values.
+    number is the number of its section on the page, or None if it has none. filters are the criteria by which the page
+    can filter, as names and numbers of values.
     """
 
     def __init__(self, host: Host, number: int | None, steps: Sequence[Step], filters: Sequence[Filter]) -> None:
@@ -96,7 +96,7 @@ class FleetRow:
 
     @property
     def comparison(self) -> str:
-        """The result of the comparison with the baseline, in a few words."""
+        """A short text about the result of the comparison with the baseline."""
         outcome, change = self.of.comparison.get("outcome"), self.of.comparison.get("change")
         if not outcome:
             return "not compared"
@@ -104,13 +104,13 @@ class FleetRow:
 
     @property
     def cells(self) -> list[Cell | None]:
-        """The host's cells in the order of the matrix's columns, None if nothing was measured."""
+        """The host's cells in the order of the matrix's columns, with None if nothing was measured."""
         known = cells(self.of)
         return [known.get(step) for step in self._steps]
 
 
 def level(cell: Cell) -> str:
-    """Return how far a cell is from its limits: the first word of one of LEVELS, or none if no limit judges it."""
+    """Return how far a cell is from its limits: the first word of one of LEVELS, or "none" if no limit judges it."""
     if cell.verdict != PASS:
         return {FAIL: "broken", WARN: "warn", "": "none"}.get(cell.verdict, "unsure")
     used = cell.used or 0
@@ -118,7 +118,7 @@ def level(cell: Cell) -> str:
 
 
 def used_text(cell: Cell) -> str:
-    """Return the share that a cell uses of the limit that it comes closest to, such as "42 %" or "15 \u00d7", empty if
+    """Return the share that a cell uses of the limit to which it comes closest, such as "42 %" or "15 \u00d7", empty if
     no limit judges it."""
     return "" if cell.used is None else share_text(cell.used)
 
@@ -126,7 +126,7 @@ def used_text(cell: Cell) -> str:
 @dataclass(frozen=True, slots=True)
 class LimitUse:
     """The picture of the fleet on the first screen: a mark for each host, the worst hosts with their numbers and the
-    shares that they use of a limit, how many more break a limit, and how many hosts have no figure."""
+    shares of a limit that they use, how many more hosts break a limit, and how many have no figure."""
 
     picture: Markup
     worst: list[tuple[str, int, str]]
@@ -135,7 +135,7 @@ class LimitUse:
 
 
 def limit_use_of(model: Model) -> LimitUse | None:
-    """Return the picture of the fleet, None if it is a single host, or if no host has a figure."""
+    """Return the picture of the fleet, or None if there is a single host or if no host has a figure."""
     found = [(number, host, used[0][0]) for number, host in enumerate(model.hosts, 1) if (used := used_limits(host))]
     if len(model.hosts) < 2 or not found:
         return None
@@ -153,8 +153,8 @@ def limit_use_of(model: Model) -> LimitUse | None:
 
 
 def strips_of(model: Model, steps: Sequence[Step], titles: Sequence[str]) -> list[Strip]:
-    """Return a strip for each load point and block size, with every host that measured it;
-    for streams, one for each that a limit judges."""
+    """Return a strip for each load point and block size, with every host that measured it; for streams, a strip for
+    each stream that a limit judges."""
     if model.words.layout.by_stream:
         return _strips_by_stream(model, steps, titles)
     marks: dict[Step, list[Mark]] = {step: [] for step in steps}
@@ -169,8 +169,8 @@ def strips_of(model: Model, steps: Sequence[Step], titles: Sequence[str]) -> lis
 
 
 def _strips_by_stream(model: Model, steps: Sequence[Step], titles: Sequence[str]) -> list[Strip]:
-    """Return the strips of those streams and operations that limits judge;
-    they show the response if only the response is judged."""
+    """Return the strips of those streams and operations that limits judge; a strip shows the response if only the
+    response is judged."""
     shown = _judged_streams(model.hosts) or {(ALL_WORKERS, ALL_WORKERS): _LATENCY}
     marks: dict[tuple[int, SeriesKey], list[Mark]] = {}
     for host in model.hosts:
@@ -196,8 +196,8 @@ def _strips_by_stream(model: Model, steps: Sequence[Step], titles: Sequence[str]
 
 
 def _judged_streams(hosts: Iterable[Host]) -> dict[SeriesKey, str]:
-    """Return the streams and operations that limits on durations judge,
-    each with the information whether its latency or its response is shown."""
+    """Return the streams and operations that limits on durations judge, each with whether its latency or its response
+    is shown."""
     kinds: dict[SeriesKey, set[str]] = {}
     for host in hosts:
         for limit, span in zip(host.limits, host.spans, strict=True):
@@ -232,8 +232,8 @@ def _tightest(model: Model, metric: str, step: Step, key: SeriesKey | None = Non
 
 @dataclass(frozen=True, slots=True)
 class VolumeClass:
-    """A class of similar volumes: its hosts, their median of the mean latency over the block sizes, the range,
-    and who departs from it by how much."""
+    """A class of similar volumes: its hosts, the median of their mean latencies over the block sizes, the range, and
+    which volumes differ from the median and by how much."""
 
     name: str
     count: int

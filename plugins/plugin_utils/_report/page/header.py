@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What the header of every page says about the versions that made it (see the macro page_header)."""
+"""The versions of the software that made a page, for the header of every page (see the macro page_header)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import brief
 
 SHOWN = 3
-"""How many versions of the tester are named."""
+"""The maximum number of versions of the tester that are named."""
 
 
 def versions(collection: str, ansible: str = "", testers: Iterable[str] = ()) -> list[str]:

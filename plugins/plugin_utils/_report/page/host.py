@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A host's section of the page: the parts that its template shows, each made on demand."""
+"""The section of a host on the page. Each part is made only when the template uses it."""
 
 from __future__ import annotations
 
@@ -44,17 +44,17 @@ from markupsafe import Markup
 
 SETTINGS = "Options that differ between hosts"
 SHOWN_ROWS = 400
-"""The largest number of rows that a host's table of figures shows; beyond it,
-only those of all queue managers and those that do not pass."""
+"""The maximum number of rows in a host's table of figures. If there are more, only rows of all queue managers and rows
+that do not pass are shown."""
 
 _MOST_CHANGE = 1e6
 
 
 class HostSection:
-    """A host in the form that page/host.html.j2 needs.
+    """A host, prepared for page/host.html.j2.
 
-    number is its place on the page, from 1; alone says that it is the only host. parameters are the parameters of the
-    run, and defaults are the defaults of the options that a command repeats.
+    number is its position on the page, from 1. alone: whether it is the only host. parameters are the parameters of the
+    run. defaults are the defaults of the options that a command repeats.
     """
 
     def __init__(
@@ -75,7 +75,8 @@ class HostSection:
 
     @property
     def figures(self) -> list[dict[str, Any]]:
-        """Rows of the table of figures; the row of a single queue manager repeats the `all` row and is left out."""
+        """Rows of the table of figures; the row of a single queue manager is left out, because it is the same as the
+        `all` row."""
         shown = shown_figures(self.of)
         return [
             {
@@ -107,7 +108,7 @@ class HostSection:
 
     @property
     def of_its_kind(self) -> Markup | str:
-        """The part of the section that only hosts of this kind of run have, empty if there is none."""
+        """The part of the section that only this kind of run has; empty if there is none."""
         return self.of.of_kind.view.section(self.of)
 
     @property
@@ -126,7 +127,7 @@ class HostSection:
             "picture": "",
         }
         if change is not None and bound is not None and margin is not None:
-            # On the logarithmic scale, the lower bound is as far below the change as the upper one is above it.
+            # On the logarithmic scale, the two bounds have the same distance from the change.
             lower = (1 + change) ** 2 / (1 + bound) - 1
             axis = Axis.around((lower, change, bound), margin)
             drawn.update(scale=scale(axis), picture=picture(axis, change, lower, bound, str(said.get("outcome"))))
@@ -134,7 +135,7 @@ class HostSection:
 
     @property
     def initial_write(self) -> str:
-        """The cost of formatting the test files, in one sentence, empty if it is not known."""
+        """A sentence about the cost of formatting the test files; empty if unknown."""
         if not self.of.initial_write:
             return ""
         rate, slowest_ns = self.of.initial_write
@@ -154,7 +155,7 @@ class HostSection:
             distribution_charts,
             worker_charts,
             first_pass_charts,
-        )  # the workers of a stream do not differ
+        )  # the workers of a stream are not compared
         drawn = (load_charts, distribution_charts, first_pass_charts) if self.of.words.layout.over_load else over_size
         return [chart for draw in drawn for chart in draw(self.of)]
 
@@ -170,7 +171,7 @@ class HostSection:
 
     @property
     def _charted_seconds(self) -> Sequence[Mapping[str, Any]]:
-        """The seconds that have charts: for a workload with many streams and loads, only some of them."""
+        """The seconds that have charts: if a workload has many streams and loads, only some of the seconds."""
         if not self.of.words.layout.by_stream:
             return self.of.intervals
         loads = {*shown_loads(self.of, (row["load_point"] for row in self.of.intervals))}
@@ -184,7 +185,7 @@ class HostSection:
 
     @property
     def estimates(self) -> EstimateSection | None:
-        """The estimates for queue managers on the volume, None if nothing wrote to a log."""
+        """The estimates for queue managers on the volume, or None if nothing wrote to a log."""
         return EstimateSection(self.of) if self.of.basis else None
 
     @property
@@ -203,7 +204,7 @@ class HostSection:
 
     @property
     def reproduction(self) -> Reproduction | None:
-        """The commands that repeat the measurement, None if nothing was measured."""
+        """The commands that repeat the measurement, or None if nothing was measured."""
         if not self.of.rows or self.of.of_kind.is_live:
             return None
         return reproduction(self.of.host, self.of.workspace, self.of.options, self._parameters, self._defaults)
@@ -256,6 +257,6 @@ def _side_by_side(said: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]
 
 
 def _number(value: Any) -> float | None:
-    """Return a relative change, None if it cannot be drawn."""
+    """Return a relative change, or None if it cannot be drawn."""
     usable = isinstance(value, (int, float)) and not isinstance(value, bool) and -1 < value < _MOST_CHANGE
     return float(value) if usable else None
