@@ -25,10 +25,11 @@ _Found = TypeVar("_Found")
 
 
 class RunSources:
-    """The runs in ``report_dir`` and in the history at ``place``. Neither of these needs to exist.
-    Runs that are only in the history are restored to ``fetched_dir``.
+    """The runs in ``report_dir`` and in the history at ``place``. Neither of these needs to exist. Runs that exist only
+    in the history are restored to ``fetched_dir``.
 
-    ``problems`` says what could not be read, one sentence each, and ``unopened`` why the history could not be opened.
+    ``problems`` contains a sentence for everything that could not be read. ``unopened`` says why the history could not
+    be opened.
     """
 
     def __init__(self, report_dir: str, place: str, fetched_dir: str) -> None:
@@ -40,7 +41,7 @@ class RunSources:
 
     @property
     def text(self) -> str:
-        """The places that are searched, in words."""
+        """A text about the places that are searched."""
         return (
             f"{self.report_dir} or in the history {self.place}"
             if self._has_history()
@@ -51,7 +52,7 @@ class RunSources:
         """Return the runs of a workflow: those that its jobs reported,
         and all runs that belong to its workflow job or to the workflow job of a reported run.
 
-        A run that cannot be found or read is left out, and named among the problems.
+        A run that cannot be found or read is left out, and is mentioned in the problems.
         """
         with contextlib.ExitStack() as stack:
             history = self._opened(stack) if self._has_history() else None

@@ -71,14 +71,14 @@ def fit(text: str, width: int = UNWRAPPED, most: int = MOST_LINES) -> str:
 
 
 def verdict_of(line: str) -> str:
-    """Return the verdict that a line of a summary begins with, in lower case, empty if it does not begin with a
-    verdict."""
+    """Return the verdict at the beginning of a line of a summary, in lower case; empty if the line does not begin with
+    a verdict."""
     found = _FIRST_WORD.match(line) or _HEAD.match(line)
     return found[1].lower() if found else ""
 
 
 def _chosen(parts: Sequence[_Part], room: int) -> list[_Part]:
-    """Return the causes for which there is room, with as many of their details as fit."""
+    """Return as many causes as fit, with as many of their details as fit."""
     shown: dict[int, _Part] = {}
     for number in _most_important_first(parts):
         part = parts[number]
@@ -92,7 +92,7 @@ def _chosen(parts: Sequence[_Part], room: int) -> list[_Part]:
 
 
 def _most_important_first(parts: Sequence[_Part]) -> list[int]:
-    """Return the places of causes: the first of each verdict, and then the others."""
+    """Return the indexes of causes: the first cause of each verdict, and then the others."""
     firsts: dict[str, int] = {}
     for number, part in enumerate(parts):
         firsts.setdefault(verdict_of(part.head[0]), number)
@@ -100,7 +100,7 @@ def _most_important_first(parts: Sequence[_Part]) -> list[int]:
 
 
 def _add_details(kept: _Part, details: Sequence[list[str]], room: int) -> int:
-    """Add those details of a cause for which there is room, and return how much is left."""
+    """Add those details of a cause that fit, and return how much room is left."""
     for detail in details:
         if len(detail) <= room:
             kept.details.append(detail)
@@ -109,8 +109,8 @@ def _add_details(kept: _Part, details: Sequence[list[str]], room: int) -> int:
 
 
 def _read(text: str, width: int) -> tuple[list[str], list[_Part], list[str], int]:
-    """Return a summary's lines before the causes, the causes, the lines after them, all wrapped,
-    and how many causes had already been left out."""
+    """Return the parts of a summary, all wrapped: the lines before the causes, the causes, and the lines after them.
+    Also return how many causes had already been left out."""
     before: list[str] = []
     parts: list[_Part] = []
     after: list[str] = []
@@ -129,7 +129,7 @@ def _read(text: str, width: int) -> tuple[list[str], list[_Part], list[str], int
 
 
 def _others(lines: Sequence[str], width: int) -> Iterator[str]:
-    """Yield wrapped lines; lines of a table lose the columns for which there is no room."""
+    """Yield wrapped lines. In tables, columns for which there is no room are removed."""
     table = [line for line in lines if line.startswith(TABLE)]
     end = max((len(line) for line in table), default=0)
     if end > width:

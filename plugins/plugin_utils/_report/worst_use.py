@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The figure of a run that comes closest to its limit, or exceeds it most."""
+"""Finds the figure of a run that comes closest to its limit, or exceeds it most."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import 
 
 @dataclass(frozen=True, slots=True)
 class WorstUse:
-    """The share of a limit that a host uses: 0.75 is three quarters of it, above 1 is broken. limit is an entry of the
-    host's limits."""
+    """The share of a limit that a host uses. For example, 0.75 is three quarters of the limit, and above 1 the limit is
+    broken. limit is an entry of the host's limits."""
 
     host: Host
     limit: Mapping[str, Any]
@@ -35,19 +35,19 @@ class WorstUse:
 
     @property
     def step(self) -> Step | tuple[None, None]:
-        """Load point and block size of the figure; empty if it is about the whole run."""
+        """The load point and the block size of the figure; empty if it concerns the whole run."""
         worst = self.limit["worst"]
         return worst["load_point"], worst["block_size_bytes"]
 
 
 def worst_use(model: Model) -> WorstUse | None:
-    """Return the largest share of a limit that a host uses, None if no limit judged a figure."""
+    """Return the largest share of a limit that a host uses, or None if no limit judged a figure."""
     worst = (WorstUse(host, used[0][1], used[0][0]) for host in model.hosts if (used := used_limits(host)))
     return max(worst, key=lambda each: each.share, default=None)
 
 
 def used_limits(host: Host) -> list[tuple[float, dict[str, Any]]]:
-    """Return the share of each limit that its worst row uses, with the limit, the largest share first."""
+    """Return the limits with the shares that their worst rows use, the largest share first."""
     shares = ((used_share(limit, limit["worst"]["value"]), limit) for limit in host.limits)
     return sorted(
         ((share, limit) for share, limit in shares if share is not None), key=lambda each: each[0], reverse=True
@@ -55,8 +55,8 @@ def used_limits(host: Host) -> list[tuple[float, dict[str, Any]]]:
 
 
 def worst_use_text(use: WorstUse, alone: bool = False) -> str:
-    """Return the share in English: "the worst uses 75 % of its limit (p99 at 64 KiB) on db07", or, if the host is
-    alone in its run, "it uses at most 75 % of any limit (p99 at 64 KiB)"."""
+    """Return the share as text: "the worst uses 75 % of its limit (p99 at 64 KiB) on db07", or, if the host is alone in
+    its run, "it uses at most 75 % of any limit (p99 at 64 KiB)"."""
     subject, where = ("it", "") if alone else ("the worst", f" on {shorten(use.host.label)}")
     at_least = "at least " if use.limit["worst"]["value_at_least"] else ""
     limit = "a limit" if alone else "its limit"
@@ -87,6 +87,6 @@ def figure_text(use: WorstUse) -> str:
 
 
 def _apart_from_one(write: Callable[[float, int], str], share: float) -> str:
-    """Write a share with enough digits to distinguish it from the whole limit."""
+    """Format a share with enough digits to distinguish it from the whole limit."""
     texts = [write(share, digits) for digits in range(2, 13)]
     return next((text for text in texts if share == 1 or text != write(1, 12)), texts[-1])

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Turns a run directory into one compressed archive, and back again.
+"""Packs a run directory into a compressed archive, and unpacks it.
 
-Others may have written the archive. Only plain files and directories below the run's own are accepted, and
-nothing is written under the run's name until all of it was read. The archive is a plain ustar one, so that no header
-can ask for more memory than a block.
+The archive may come from anyone. Only plain files and directories below the run directory are accepted, and nothing is
+written under the run's name until the whole archive was read. Only the plain ustar format is accepted, so that no
+header can request more memory than a block.
 """
 
 from __future__ import annotations
@@ -34,12 +34,13 @@ MOST_MEMBERS = 200_000
 _BLOCK = tarfile.BLOCKSIZE
 _CHUNK_BYTES = 1 << 20
 _PART = re.compile(r"[A-Za-z0-9_~][A-Za-z0-9_.~-]*\Z")
-"""A part of a path that a run directory may hold; what begins with a dot is a file that is still being written."""
+"""A part of a path that is allowed in a run directory. Names that begin with a dot belong to files that are still being
+written."""
 
 
 class ArchiveError(OSError):
-    """A run directory that cannot be packed, or an archive that is not accepted;
-    the message is one sentence without a full stop."""
+    """A run directory cannot be packed, or an archive is not accepted. The message is one sentence without a full
+    stop."""
 
 
 def pack(path: str) -> bytes:
@@ -62,8 +63,8 @@ def pack(path: str) -> bytes:
 
 
 def unpack(packed: bytes, base: str, run_id: str) -> RunDirectory:
-    """Make the directory of a run below base from its archive, which is untrusted. Raises ArchiveError, for example if
-    the directory already exists."""
+    """Create the directory of a run below ``base`` from its archive, which is untrusted. Raises ArchiveError, for
+    example if the directory already exists."""
     if not is_run_id(run_id):
         raise ArchiveError(f"{run_id!r} is not a run ID")
     path, aside = os.path.join(base, run_id), os.path.join(base, f".{run_id}.{secrets.token_hex(6)}")
@@ -85,7 +86,7 @@ def unpack(packed: bytes, base: str, run_id: str) -> RunDirectory:
 
 
 def _names(path: str) -> Iterator[str]:
-    """Yield the names of the directories and files of a run, relative to the directory above, sorted,
+    """Yield the names of the directories and files of a run, relative to the parent directory. They are sorted, with
     each directory before its content."""
     above = os.path.dirname(path)
     for folder, folders, files in os.walk(path):
@@ -111,7 +112,7 @@ def _add(archive: tarfile.TarFile, above: str, name: str) -> None:
 
 
 def _write_members(stream: IO[bytes], directory: str, run_id: str) -> None:
-    """Write every file of an archive below a directory that represents the run's. Raises ArchiveError and OSError."""
+    """Write every file of an archive below a temporary directory for the run. Raises ArchiveError and OSError."""
     left, members = MOST_BYTES, 0
     while (block := _read(stream, _BLOCK)).strip(b"\0"):
         member = tarfile.TarInfo.frombuf(block, "ascii", "strict")

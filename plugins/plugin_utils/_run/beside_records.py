@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The files beside a record in its folder: the results from the history about its volume, and its certificate."""
+"""Files in the same folder as a record: the results from the history about its volume, and its certificate."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ MAX_CERTIFICATE_BYTES = 16 << 20
 
 
 class Said:
-    """A result about the volume in a folder that does not come from its limits: ``name`` is the file, ``what``
-    describes its content."""
+    """A result about the volume in a folder that does not come from its limits. ``name`` is the name of the file, and
+    ``what`` describes its content."""
 
     def __init__(self, files: RunFiles, name: str, what: str) -> None:
         self._files = files
@@ -25,7 +25,7 @@ class Said:
         self._what = what
 
     def write(self, folder: str, said: Mapping[str, Any]) -> None:
-        """Write the result, and remove data that is then out of date. Nothing is removed if the result is unchanged.
+        """Write the result, and remove data that it makes obsolete. Nothing is removed if the result is unchanged.
         Raises RunDirectoryError."""
         if self.read(folder) == said:
             return
@@ -34,7 +34,7 @@ class Said:
             self._files.outdate(folder)
 
     def read(self, folder: str) -> dict[str, Any] | None:
-        """Return the result, None if there is none. A file that cannot be read counts as empty."""
+        """Return the result, or None. A file that cannot be read is treated as empty."""
         if not self._files.has(folder, self._name):
             return None
         try:
@@ -44,12 +44,12 @@ class Said:
 
 
 def comparisons(files: RunFiles) -> Said:
-    """Return the comparisons of records with their baselines."""
+    """Return an object for the comparisons of records with their baselines."""
     return Said(files, COMPARISON, "The comparison")
 
 
 def power_cuts(files: RunFiles) -> Said:
-    """Return the results of power cuts in the history for measured volumes."""
+    """Return an object for the results of power cuts in the history for measured volumes."""
     return Said(files, POWER_CUTS, "What is known of power cuts")
 
 
@@ -65,5 +65,5 @@ class Certificates:
             self._files.write(folder, CERTIFICATE, text.encode("ascii"))
 
     def read(self, folder: str) -> bytes | None:
-        """Return the certificate of the record in a folder, None if there is none. Raises RunDirectoryError."""
+        """Return the certificate of the record in a folder, or None. Raises RunDirectoryError."""
         return self._files.read("The certificate", MAX_CERTIFICATE_BYTES, folder, CERTIFICATE)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Plain data as text that is the same wherever and whenever it is written, so that its SHA-256 identifies it."""
+"""Writes plain data as text that is always the same, so that its SHA-256 identifies it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import Any
 
 
 def canonical(content: Any) -> str:
-    """Return plain data as canonical text: JSON in ASCII with sorted keys, indented by one blank,
-    with each number as Python writes it, and a final line end."""
+    """Return plain data as canonical text: JSON in ASCII with sorted keys, indented by one blank, with numbers as
+    Python writes them, and a final line end."""
     return json.dumps(content, indent=1, sort_keys=True, ensure_ascii=True, allow_nan=False) + "\n"
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 Row = dict[str, Any]
-"""A row by column name: int, float or str, None if the field is empty."""
+"""A row by column name: int, float or str, or None if the field is empty."""
 
 Step = tuple[int, int | None]
-"""Load point and size of a step; each is None if the step has none of its own."""
+"""The load point and the size of a step. Each is None if the step has none."""
 
 ALL_WORKERS = "all"
 MQ_LOG = "mq-log"
@@ -21,10 +21,10 @@ COMMITS = "commit"
 """The workload of applications that commit, and the name of their stream."""
 
 OBSERVER = "observe"
-"""The program that run.csv names if the tables come from an observation and not from the tester."""
+"""The name of the program in run.csv if the tables come from an observation and not from the tester."""
 
 NO_FIGURES = "no_figures"
-"""The ``exit_reason`` in run.csv of an observation that was not cut short, but has no figures that could be judged."""
+"""The ``exit_reason`` in run.csv of an observation that was not cut short but has no figures to judge."""
 
 LOG = "log"
 """The stream of the writes of a queue manager's log."""
@@ -34,12 +34,12 @@ STREAMS = "streams"
 ALL_STREAMS = "all"
 """The stream of the rows of a whole workload."""
 ALL_OPERATIONS = "all"
-"""The operation of rows of all operations of a stream, or of the whole workload."""
+"""The operation in rows for all operations of a stream or of the whole workload."""
 
 BLOCK, MESSAGE, NO_SIZE = "block", "message", "none"
 """What the size of a step refers to (``step_size`` of run.csv)."""
 
 KEY_COLUMNS = ("step", "block_size_bytes", "load_point", "stream", "operation", "worker")
-"""Columns that every table but run.csv begins with."""
+"""The first columns of every table except run.csv."""
 READ_SHARE = "read_share"
-"""The property in fidelity.csv that every stream has."""
+"""A property in fidelity.csv that every stream has."""

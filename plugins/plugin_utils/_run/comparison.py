@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Whether a run is compared with a baseline, and with which kind of baseline."""
+"""Determines whether a run is compared with a baseline, and with which kind."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any
 
 LAST = "last"
 CERTIFICATES = "certificates"
-"""Kinds of a baseline: the newest certificates of each volume, or those that are named."""
+"""The kinds of baselines: the newest certificates of each volume, or named certificates."""
 
 
 def is_asked(run: Mapping[str, Any]) -> bool:
-    """Whether the hosts of a run are to be compared with a baseline. A merged run has the comparisons of the runs that
-    it was merged from."""
+    """Whether the hosts of a run are to be compared with a baseline. A merged run contains the comparisons of its
+    original runs."""
     return bool((run.get("baseline") or {}).get("kind")) and not run.get("merged_from")

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which files of a volume are stored compressed with gzip, and how either form of a file is read.
+"""Determines which files of a volume are stored compressed with gzip, and reads both forms.
 
-Sizes and hashes in records and certificates are always those of the content. Earlier versions compressed nothing. A
-run directory may come from anywhere, so no more is decompressed than the file may have without compression.
+Sizes and hashes in records and certificates are always those of the content. Earlier versions compressed nothing. A run
+directory may come from anywhere, so the decompressed size is limited to what is allowed for an uncompressed file.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import OR
 SUFFIX = ".gz"
 
 LARGE_RUN_HOSTS = 100
-"""If a run expects more hosts, nobody opens the files of each of them."""
+"""If a run expects more hosts than this, more files are compressed, because nobody opens the files of single hosts."""
 
 _OPENED_BY_PEOPLE = re.compile(r"(?:run|results|durability)(?:_[0-9]+)?\.csv\Z")
-"""Short tables."""
+"""Tables that are short."""
 _OF_LARGE_RUNS = (RECORD, ORDER)
 _LEVEL = 5
-"""A long histogram takes two thirds of the time of the usual level, and 1 % more space."""
+"""With this level, a long histogram takes two thirds of the time of the usual level, and 1 % more space."""
 _GZIP = 16 + zlib.MAX_WBITS
-"""The format of gzip, here without a time and a name, so that the same content gives the same bytes."""
+"""The gzip format, without a time and a name, so that the same content gives the same bytes."""
 
 
 def is_compressed(name: str, of_large_run: bool) -> bool:
@@ -44,9 +44,9 @@ def compress(content: bytes) -> bytes:
 
 def read_either(path: str, most: int) -> bytes:
     """Return the content of a file that is stored plain, or compressed with a suffix. Raises OSError, for example if
-    the content has more than that many bytes.
+    the content is larger than the limit.
 
-    If both exist, a write was interrupted before it removed the plain one, which the record beside it describes.
+    If both exist, a write was interrupted before it removed the plain file. The record describes the plain file.
     """
     try:
         return read_file(path, most)

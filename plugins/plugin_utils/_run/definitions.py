@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What people define in YAML, such as profiles and workloads: values, files, and the names of those that the collection
-ships. All are read strictly."""
+"""Reads what people define in YAML, such as profiles and workloads: values, files, and the names of shipped
+definitions. Everything is read strictly."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}\Z")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")
 _MAX_BYTES = 1 << 20
 _NOWHERE = re.compile(r' in "<\w+ string>",')
-"""PyYAML's name for a text that it did not read from a file."""
+"""PyYAML's name for text that does not come from a file."""
 
 
 class DefinitionError(ValueError):
-    """A definition that cannot be used; the message is one sentence that names the key and what is allowed."""
+    """A definition cannot be used. The message is one sentence that names the key and what is allowed."""
 
 
 class _StrictLoader(yaml.SafeLoader):
-    """A YAML loader that refuses duplicate keys, because a second key would silently replace the first."""
+    """A YAML loader that refuses duplicate keys, because the second value would silently replace the first."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         keys = [key.value for key, value in node.value if isinstance(key, yaml.ScalarNode)]
@@ -41,7 +41,7 @@ class _StrictLoader(yaml.SafeLoader):
 
 
 def read_yaml(path: str) -> Any:
-    """Return what a file contains. Raises DefinitionError."""
+    """Return the definition in a file. Raises DefinitionError."""
     try:
         with open(path, "rb") as file:
             content = file.read(_MAX_BYTES + 1)
@@ -119,8 +119,8 @@ def read_date(value: Any, where: str) -> datetime.date:
 
 
 def find_file(kind: str, source: str, search_dir: str | None, directory: str = "") -> str:
-    """Return the path of a definition's file: source is its path, relative to directory,
-    or the name of a shipped file in search_dir."""
+    """Return the path of a definition's file: ``source`` is either a path, relative to ``directory``, or the name of a
+    shipped file in ``search_dir``."""
     if "/" in source or source.endswith((".yml", ".yaml")):
         return os.path.join(directory, source)
     names = sorted(name[:-4] for name in _listing(kind, search_dir) if name.endswith(".yml"))

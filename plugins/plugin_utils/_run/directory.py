@@ -2,8 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The run directory: the one place on the controller where a run's parameters, records, tables, verdict and report are
-stored.
+"""The run directory: the only place on the controller for a run's parameters, records, tables, verdict and report.
 
     <base>/<run id>/run.json
     <base>/<run id>/hosts/<safe host>/volumes.json, if the host is expected to report other volumes than the
@@ -87,7 +86,7 @@ _SHAPE = Keys(
         **dict.fromkeys(_LISTS, Maybe(list)),
     }
 )
-"""The structure of run.json, except texts that are only shown."""
+"""The structure of run.json, without texts that are only shown."""
 
 _JUDGED = Keys(
     {
@@ -108,12 +107,12 @@ _VERDICT = Keys(
         "hosts": Items(_JUDGED),
     }
 )
-"""What verdict.json holds. The exit status of a command that renders a run again depends on it."""
+"""The structure of verdict.json. The exit status of a command that renders a run again depends on it."""
 
 
 class RunDirectory:
-    """One run's directory: through it, everything in the directory is read and written. path is its absolute path, run
-    is the content of run.json."""
+    """One run directory. Everything in the directory is read and written with this object. ``path`` is the absolute
+    path, and ``run`` is the content of run.json."""
 
     def __init__(self, path: str, run: dict[str, Any]) -> None:
         self.path = path
@@ -129,9 +128,10 @@ class RunDirectory:
 
     @classmethod
     def create(cls, base: str, run: Mapping[str, Any]) -> RunDirectory:
-        """Create a new run directory under base, which is created if it does not exist, and point base/latest to it.
+        """Create a new run directory under ``base``, and make base/latest point to it. ``base`` is created if it does
+        not exist.
 
-        run is the content for run.json; schema, run_id and created_at are filled in if they are absent. Raises
+        ``run`` is the content for run.json; schema, run_id and created_at are filled in if absent. Raises
         RunDirectoryError, for example if a directory for this run ID already exists.
         """
         run = {"schema": SCHEMA_VERSION, "run_id": new_run_id(), "created_at": utc_now(), **run}
@@ -190,19 +190,19 @@ class RunDirectory:
         return self._files.path(volume_folder(host, volume))
 
     def missing(self) -> list[tuple[str, str]]:
-        """Return host and volume of every record that is expected and has not been filed,
-        in the order of the run. Raises RunDirectoryError."""
+        """Return host and volume of every expected record that has not been stored, in the order of the run. Raises
+        RunDirectoryError."""
         return self.volumes.missing(self.expected_hosts)
 
     def write_verdict(self, verdict: Mapping[str, Any]) -> None:
-        """Write verdict.json; an earlier signature is then out of date and is removed. Raises RunDirectoryError."""
+        """Write verdict.json, and remove any earlier signature, which is no longer valid. Raises RunDirectoryError."""
         with self._files.writing("The verdict", VERDICT):
             self._files.remove_signature()
             write_file(self._files.path(VERDICT), encode(verdict))
 
     def verdict(self) -> dict[str, Any] | None:
-        """Return the content of verdict.json, None if the gate did not write it.
-        Raises RunDirectoryError if it cannot be read."""
+        """Return the content of verdict.json, or None if the gate did not write it. Raises RunDirectoryError if it
+        cannot be read."""
         if not self._files.has(VERDICT):
             return None
         verdict = self._files.read_json(VERDICT, most=MAX_RUN_BYTES)
@@ -211,7 +211,7 @@ class RunDirectory:
 
     @property
     def is_signed(self) -> bool:
-        """Whether the run has a manifest of all its files, so that nothing may change any more."""
+        """Whether the run has a manifest of all its files, so that no file may be changed."""
         return self._files.has(MANIFEST)
 
     def remove_signature(self) -> None:

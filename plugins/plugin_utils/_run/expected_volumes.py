@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The volumes that each host is expected to report, as they were recorded before the host was measured,
-and which of them have not been reported."""
+"""The volumes that each host is expected to report, as recorded before the host was measured, and which of them have
+not been reported."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class Volumes:
         self._records = records
 
     def note(self, host: str, volumes: Iterable[Mapping[str, Any]]) -> None:
-        """Record the volumes that a host is expected to report, each with its ``name`` and any other data that the plan
-        contains about it. Raises RunDirectoryError.
+        """Record the volumes that a host is expected to report, each with its ``name`` and any other data from the
+        plan. Raises RunDirectoryError.
 
-        Nothing is written if they are only the default volume, which a host without such a record is expected to report
-        anyway.
+        Nothing is written if there is only the default volume, because this is what a host without such a file is
+        expected to report.
         """
         volumes = [dict(volume) for volume in volumes]
         folder = host_folder(host)
@@ -50,15 +50,15 @@ class Volumes:
             self._files.write_json(folder, VOLUMES, {"schema": SCHEMA_VERSION, "host": host, "volumes": volumes})
 
     def write_discovered(self, host: str, text: str) -> str:
-        """Write the variables that were discovered for a host, for people, and return the path of the file.
-        Raises RunDirectoryError."""
+        """Write the discovered volumes of a host as variables, for people, and return the path of the file. Raises
+        RunDirectoryError."""
         with self._files.writing(f"The discovered volumes of {host!r}"):
             self._files.write(host_folder(host), DISCOVERED, text.encode())
         return self._files.path(host_folder(host), DISCOVERED)
 
     def noted(self, host: str) -> list[dict[str, Any]] | None:
-        """Return what was recorded about the volumes that a host is expected to report, None if nothing was recorded.
-        Raises RunDirectoryError."""
+        """Return the recorded data about the volumes that a host is expected to report, or None if nothing was
+        recorded. Raises RunDirectoryError."""
         names = (host_folder(host), VOLUMES)
         if not self._files.has(*names):
             return None
@@ -71,16 +71,16 @@ class Volumes:
         return volumes
 
     def expected(self, host: str) -> list[str]:
-        """Return the names of the volumes that a host is expected to report: as recorded, or otherwise the volumes that
-        it reported, or otherwise the default one."""
+        """Return the names of the volumes that a host is expected to report: as recorded, or else the volumes that it
+        reported, or else the default volume."""
         noted = self.noted(host)
         if noted is not None:
             return [volume["name"] for volume in noted]
         return [self._records.read(folder).volume for folder in self._records.folders_of(host)] or [DEFAULT_VOLUME]
 
     def missing(self, hosts: Iterable[str]) -> list[tuple[str, str]]:
-        """Return host and volume of every record of some hosts that is expected and has not been filed,
-        in their order. Raises RunDirectoryError."""
+        """Return host and volume of every expected record of some hosts that has not been stored, in the order of the
+        hosts. Raises RunDirectoryError."""
         filed = set(self._files.folders_in(HOSTS))
         return [(host, volume) for host in hosts for volume in self._missing_of(host, safe_name(host) in filed)]
 

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Files that are complete or absent: written under a temporary name and renamed. Files are read without following
-links, and up to a limited size."""
+"""Files that are complete or absent: they are written under a temporary name and then renamed. Files are read without
+following links, and up to a limited size."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from typing import IO, Any
 
 
 def absolute(path: str) -> str:
-    """Return the absolute form of a path that a user wrote."""
+    """Return the absolute path for a path from a user."""
     return os.path.abspath(os.path.expanduser(path))
 
 
 @contextlib.contextmanager
 def written_aside(path: str) -> Iterator[IO[bytes]]:
-    """Open a new file in the same directory for writing and rename it to path if the block succeeds;
-    otherwise remove it."""
+    """Open a new file for writing in the same directory. If the block succeeds, rename it to ``path``; otherwise,
+    remove it."""
     directory, name = os.path.split(path)
     aside = os.path.join(directory, f".{name[:100]}.{secrets.token_hex(6)}")
     descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
@@ -38,13 +38,13 @@ def written_aside(path: str) -> Iterator[IO[bytes]]:
 
 
 def write_file(path: str, content: bytes) -> None:
-    """Write a whole file under a temporary name and rename it to path."""
+    """Write a whole file under a temporary name, and rename it to ``path``."""
     with written_aside(path) as file:
         file.write(content)
 
 
 def write_json(path: str, content: Any, compact: bool = False) -> None:
-    """Write plain data as JSON in ASCII, indented by one blank, or on one line without blanks, followed by a line
+    """Write plain data as JSON in ASCII, either indented by one blank or on one line without blanks, followed by a line
     end."""
     layout: dict[str, Any] = {"separators": (",", ":")} if compact else {"indent": 1}
     write_file(path, (json.dumps(content, **layout) + "\n").encode("ascii"))
@@ -58,8 +58,8 @@ def write_text(path: str, pieces: Iterable[str]) -> None:
 
 
 def read_file(path: str, most: int) -> bytes:
-    """Return a regular file's content; raises OSError if it is a link, not a regular file,
-    or larger than that many bytes."""
+    """Return a regular file's content; raises OSError if it is a link, is not a regular file, or is larger than the
+    limit."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
         content = file.read(most + 1)
@@ -69,8 +69,8 @@ def read_file(path: str, most: int) -> bytes:
 
 
 def replace_link(path: str, target: str) -> bool:
-    """Make path a symbolic link to target in one step; return False, and change nothing, if path exists and is not a
-    link."""
+    """Make ``path`` a symbolic link to ``target`` in one step. If ``path`` exists and is not a link, return False and
+    change nothing."""
     if os.path.lexists(path) and not os.path.islink(path):
         return False
     directory, name = os.path.split(path)

@@ -2,22 +2,21 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Findings: why a volume has its verdict, and notes about it, as plain data that record.json and verdict.json keep.
+"""Findings: the reasons for a volume's verdict, and notes about it, as plain data in record.json and verdict.json.
 
 A finding is a dict with the following keys. Only the first two are always present:
 
 - ``kind``: one of the kinds below.
-- ``verdict``: the verdict on the volume because of this finding alone; None if it only explains.
+- ``verdict``: the verdict on the volume because of this finding alone; None if the finding only explains.
 - ``limit_id``: the id of the limit or the criterion that it is about.
-- ``cause``: which case of its kind it is.
+- ``cause``: a more specific case within the kind.
 - ``text``: the message of a host or another program. It is quoted and never interpreted.
-- ``finding``: another finding that this one is about.
+- ``finding``: another finding to which this one refers.
 
-A finding of a limit has all keys of its judgement (limit, limit_id, row, figure and evidence), and
-``others``: how many more of its rows did not pass. ``details`` in it holds further details of its sentence: ``why`` a
-figure alone decides nothing, ``disturbance``, ``deviations``, ``waiver``. Other kinds have figures of their own, with
-the unit in their names. Decisions are made from these keys. Only ``_english`` makes sentences, and they are never
-parsed.
+A finding about a limit has all keys of its judgement (limit, limit_id, row, figure and evidence), and ``others``, which
+is the number of other rows that did not pass. ``details`` contains more data for its sentence: ``why`` a figure alone
+is inconclusive, ``disturbance``, ``deviations``, ``waiver``. Other kinds have their own figures, with the units in the
+names. Decisions are made from these keys. Only ``_english`` makes sentences, and they are never parsed.
 """
 
 from __future__ import annotations
@@ -32,7 +31,8 @@ Finding = dict[str, Any]
 LIMIT = "limit"
 IO_ERROR, SHORT_WRITE, WRONG_DATA = "io_error", "short_write", "wrong_data"
 HUNG, INTERRUPTED, NO_FIGURES, ENDED_EARLY = "hung", "interrupted", "no_figures", "ended_early"
-"""How a tester or an observation ended early. ENDED_EARLY: it was told to, because a limit was broken."""
+"""The ways in which a tester or an observation did not measure to its end. ENDED_EARLY: it ended as requested, because
+a limit was broken."""
 LOAD_TARGET, LOAD_POINT, ELSEWHERE = "load_target", "load_point", "elsewhere"
 """A load that the volume was not shown to carry, an inconclusive load point, and the finding of another volume in the
 same search."""
@@ -45,7 +45,7 @@ NO_TABLES, UNUSABLE_TABLES, UNMEASURED, SKIPPED, MISSING, UNREADABLE, NO_VERDICT
     "unreadable",
     "no_verdict",
 )
-"""Why there is no measurement, or none that can be used."""
+"""The reasons why there is no measurement, or none that can be used."""
 POWER_CUT, TOO_FEW_CUTS = "power_cut", "too_few_cuts"
 BASELINE, POWER_CUTS_BEFORE, STANDING = "baseline", "power_cuts_before", "standing"
 """Findings from the history: the comparison with a baseline, results of power cuts, and facts that count against the
@@ -71,21 +71,21 @@ SEARCH_ENDED, CLIMBED_TOGETHER, LEFT_OUT, MOVED, RETAINED, TOLD = (
     "retained",
     "told",
 )
-"""Notes about a measurement: a note has no verdict, is kept in ``noted`` of a record, and its sentence in
+"""Notes about a measurement: a note has no verdict. It is stored in ``noted`` of a record, and its sentence in
 ``notes``. TOLD is a message from a source."""
 NO_HOST, LEFTOVER, UNTESTED = "no_host", "leftover", "untested"
-"""Findings that stop the gate regardless of the verdicts: no host reported, something was left on a host, all hosts
+"""Findings that fail the gate regardless of the verdicts: no host reported, something was left on a host, or all hosts
 left out a queue manager."""
 FORESEEN = "foreseen"
 """The findings about what a plan can neither decide nor certify, by cause."""
 RECORDED = "recorded"
-"""A reason of a record that an earlier version wrote, which has no findings: its sentence is quoted."""
+"""A reason in a record of an earlier version, which has no findings. Its sentence is quoted."""
 
 OF_HISTORY = (BASELINE, POWER_CUTS_BEFORE)
 FAILED_OPERATION = (IO_ERROR, SHORT_WRITE, WRONG_DATA)
 WITHOUT_MEASUREMENT = (NO_TABLES, UNUSABLE_TABLES, UNMEASURED, SKIPPED, MISSING, UNREADABLE)
 
-# Causes of findings of limits; DISTURBED is another one.
+# The causes of findings about limits. DISTURBED is another one.
 BROKEN, WAIVED, OPEN = "broken", "waived", "open"
 NO_ROW, NO_FIGURE, NO_HEADROOM, NO_TARGET = "no_row", "no_figure", "no_headroom", "no_target"
 
@@ -104,14 +104,14 @@ CRITERIA = {
     (POWER_CUT, "corrupt"): "CUT-008",
     (POWER_CUT, "metadata lost"): "CUT-009",
 }
-"""The ids of criteria that no limit of a profile holds, by kind and cause of the finding. No waiver excuses one."""
+"""The ids of criteria that are not limits of a profile, by kind and cause of the finding. They cannot be waived."""
 
 _ROW_OF_LIMIT = ("limit", "rows", "block_size_bytes", "load_point", "stream", "operation", "worker")
 _DEEPEST = 8
 
 
 def finding(kind: str, verdict: str | None, **data: Any) -> Finding:
-    """Return a finding without keys whose value is None. It names the criterion that it is about, if that has an id."""
+    """Return a finding without keys whose value is None. If its criterion has an id, the finding contains the id."""
     of_criterion = CRITERIA.get((kind, data.get("cause")))
     return {
         "kind": kind,
@@ -126,7 +126,7 @@ def of_judgement(judgement: Mapping[str, Any], others: int = 0) -> Finding:
 
 
 def row_of(judged: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return the limit and the row that a judgement or a finding is about."""
+    """Return the limit and the row to which a judgement or a finding refers."""
     return tuple(judged.get(key) for key in _ROW_OF_LIMIT)
 
 

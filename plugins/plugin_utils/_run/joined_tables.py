@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The tables of several rounds of a search, combined as if they came from one run, so that other code does not have to
-handle rounds.
+"""The tables of several rounds of a search, combined as if they came from a single run, so that other code does not
+have to handle rounds.
 
 Steps are numbered consecutively over all rounds. run.csv describes all rounds together: all load points, sums, and the
 worst disturbance.
@@ -75,7 +75,7 @@ def join_tables(rounds: Sequence[Mapping[str, bytes]]) -> dict[str, bytes]:
     """Return the tables of all rounds as the tables of one run; the tables of a single round are returned unchanged.
     Raises TablesError if they do not belong together.
 
-    A run ends with its first round that did not measure everything, so the last round says how it ended.
+    The search ends with the first round that did not measure everything, so the last round says how the run ended.
     """
     if len(rounds) == 1:
         return dict(rounds[0])
@@ -132,7 +132,7 @@ def _join_runs(runs: Sequence[Run], first_steps: Sequence[int]) -> bytes:
         dummy, run, first_step = max(frozen, key=lambda each: each[0])
         joined[_FROZEN] = run[_FROZEN]
         joined[_FROZEN_STEP] = str(int(run[_FROZEN_STEP]) + first_step) if run.get(_FROZEN_STEP) else ""
-    # These are all directories that any of the rounds used, because a log with more load has more directories.
+    # These are all directories that any of the rounds used, because more load means more directories of the log.
     joined.update({key: value for run in runs for key, value in run.items() if key.startswith("directory_")})
     return _written(
         [
@@ -149,7 +149,7 @@ def _united(lists: Sequence[str]) -> str:
 
 
 def _sum(values: Sequence[str]) -> str:
-    """Return the sum of some figures, empty if one of them is not known."""
+    """Return the sum of some figures; empty if any of them is unknown."""
     return str(sum(map(int, values))) if all(values) else ""
 
 

@@ -16,17 +16,16 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import columns
 
 @dataclass(frozen=True)
 class Layout:
-    """The facts in which the tables of one workload differ from those of another. The defaults are for a log's writes
-    in steps of one size.
+    """The properties in which the tables of workloads differ. The defaults are those of log writes in steps with a
+    single size.
 
-    of_step: stream and operation of the row that stands for a step, and what its size refers to. mixed: rows have one
+    of_step: stream and operation of the row that represents a step, and what its size refers to. mixed: rows have one
     size, which differs from host to host: the mean of what a live log wrote. of_mq: workers are queue managers, and
-    every row is of a log. described: somebody described the workload and named it. by_stream: a row is known by its
-    stream and operation, and has a size of its own. over_load: steps differ in their loads, not in their sizes.
-    adds_up:
-    reads and writes of a stream are judged together as well. paced: operations can be due and not start. wide: tables
-    for people have so many columns and rows that verdicts are shown before figures, and only informative ones are
-    shown.
+    every row is of a log. described: the workload is described in a file and has a name. by_stream: a row is identified
+    by its stream and operation, and has its own size. over_load: steps differ in their loads, not in their sizes.
+    adds_up: the reads and writes of a stream are also judged together. paced: operations can be due without having
+    started. wide: tables for people have so many columns and rows that verdicts are shown before figures, and only
+    informative ones are shown.
     """
 
     of_step: tuple[str, str, str] = (columns.LOG, "write", columns.BLOCK)
@@ -44,7 +43,8 @@ class Layout:
         return (row["stream"], row["operation"], row["worker"]) == (*self.of_step[:2], columns.ALL_WORKERS)
 
     def step_of(self, row: Mapping[str, Any]) -> columns.Step:
-        """Return load point and size of the step of a row; streams and live logs have their own sizes."""
+        """Return the load point and the size of a row's step. The sizes of streams and live logs do not belong to the
+        step."""
         return row["load_point"], None if self.by_stream or self.mixed else row["block_size_bytes"]
 
 

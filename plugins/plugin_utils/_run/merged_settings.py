@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The keys about hosts in run.json of a merged run: runs that were measured differently can be merged, and each host
+"""The keys about hosts in run.json of a merged run. Runs that were measured differently can be merged, and each host
 keeps its own settings."""
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import
 )
 
 _OF_HOSTS = ("host_array_settings", "host_targets", "host_classes")
-"""The keys of run.json that hold something for each host that has it."""
+"""The keys of run.json that contain values by host."""
 COMMON = ("collection_version", "baseline")
 """The keys that a merged run has only if its runs agree."""
 
@@ -28,7 +28,7 @@ def merged_settings(runs: Sequence[Mapping[str, Any]], judged_by: Iterable[Mappi
     """Return the keys of run.json that say how hosts were measured and which criteria judge them, from the newest run
     that expects the host.
 
-    ``runs`` are the run.json of the runs, oldest first; ``judged_by`` holds the profiles that the merged records name.
+    ``runs`` are the run.json of the runs, oldest first; ``judged_by`` holds the profiles named in the merged records.
     """
     newest = {str(host): run for run in runs for host in run.get("expected_hosts") or []}
     profiles = of_hosts({host: profile_data(run, host) for host, run in newest.items()})

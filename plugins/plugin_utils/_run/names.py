@@ -25,7 +25,7 @@ SAMPLES = "samples.jsonl"
 VOLUMES = "volumes.json"
 DISCOVERED = "workspace_volumes.yml"
 SUMMARY = "summary.txt"
-"""The file of the report that is written last: if it exists, the report is complete and up to date."""
+"""The file of the report that is written last. If it exists, the report is complete and up to date."""
 
 STATEMENT = "test-result.intoto.json"
 MANIFEST = "manifest.sha256"
@@ -51,7 +51,7 @@ def new_run_id() -> str:
 
 
 def is_run_id(text: str) -> bool:
-    """Whether a text can be a run ID, and so the name of a run directory."""
+    """Whether a text can be a run ID, and therefore the name of a run directory."""
     return bool(_RUN_ID.match(text))
 
 
@@ -61,12 +61,12 @@ def is_table(name: str) -> bool:
 
 
 def safe_name(name: str) -> str:
-    """Return a folder's name for an untrusted name: the same if it is harmless, otherwise a readable part of it, a
-    tilde and a hash of the whole name.
+    """Return the name of a folder for an untrusted name. If the name is harmless, it is unchanged. Otherwise, the
+    folder's name consists of a readable part, a tilde and a hash of the whole name.
 
     Two different names never share a folder, even on a file system that ignores case.
     """
-    if _SAFE_NAME.match(name) and name not in (VOLUMES, DISCOVERED):  # files beside the folders of a host's volumes
+    if _SAFE_NAME.match(name) and name not in (VOLUMES, DISCOVERED):  # files beside the folders of volumes
         return name
     readable = re.sub(r"[^a-z0-9_-]+", "-", name.lower()).strip("-")[:40]
     return f"{readable}~{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"

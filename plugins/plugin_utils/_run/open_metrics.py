@@ -20,15 +20,15 @@ END = "# EOF\n"
 
 
 def family(name: str, meaning: str, kind: str = GAUGE) -> str:
-    """Return the lines that precede all samples of a metric. The unit is the last word of the name
-    if that is seconds or ratio."""
+    """Return the lines that precede all samples of a metric. If the last word of the name is seconds or ratio, it is
+    the unit."""
     unit = name.rpartition("_")[2]
     stated = f"# UNIT {name} {unit}\n" if unit in ("seconds", "ratio") else ""
     return f"# TYPE {name} {kind}\n{stated}# HELP {name} {_escaped(meaning)}\n"
 
 
 def labels(pairs: Mapping[str, str | int]) -> str:
-    """Return labels to be put between braces."""
+    """Return the text of labels between the braces."""
     return ",".join(f'{name}="{_escaped(str(value))}"' for name, value in pairs.items())
 
 
@@ -38,7 +38,7 @@ def sample(name: str, own_labels: str, value: float) -> str:
 
 
 def states(name: str, own_labels: str, label: str, known: tuple[str, ...], state: str) -> str:
-    """Return the lines for something that is in one of the known states: 1 for this state, and 0 for the others."""
+    """Return lines for an item with one of the known states: 1 for its state, and 0 for the others."""
     return "".join(sample(name, f'{own_labels},{label}="{each}"', int(each == state)) for each in known)
 
 

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The data about a host before its record exists: orders, rounds of a search, and
-samples of an observation."""
+"""The data about a host before its record exists: its orders, the rounds of a search, and the samples of an
+observation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Items, Keys, Maybe, Within, check
 
 MAX_SAMPLES_BYTES = 80 << 20
-"""An observer ends at 64 MiB, but only with the sample that reaches them."""
+"""An observer ends when its samples reach 64 MiB, so the last sample may exceed this size."""
 
 
 _ORDER = Keys(
@@ -62,7 +62,7 @@ class Orders:
         return order
 
     def write_round(self, order: Mapping[str, Any], number: int, tables: Mapping[str, bytes]) -> None:
-        """Write the tables of a round of a search and its order, replacing earlier ones. Raises RunDirectoryError."""
+        """Write the tables and the order of a round of a search, replacing earlier ones. Raises RunDirectoryError."""
         folder = round_folder(order["host"], order["volume"], number)
         with self._files.writing(f"The tables of {order['host']!r}"):
             self._files.write_json(folder, ORDER, order)
@@ -70,7 +70,7 @@ class Orders:
                 self._files.write(folder, name, content)
 
     def read_round(self, host: str, volume: str, number: int, names: Iterable[str]) -> dict[str, bytes]:
-        """Return the tables of a round that exist. Raises RunDirectoryError if one cannot be read."""
+        """Return the existing tables of a round. Raises RunDirectoryError if any of them cannot be read."""
         folder = round_folder(host, volume, number)
         tables = {name: self._files.read("", MAX_TABLE_BYTES, folder, name) for name in names}
         return {name: content for name, content in tables.items() if content is not None}
@@ -90,8 +90,8 @@ class Samples:
             return 0
 
     def add(self, host: str, volume: str, content: bytes) -> None:
-        """Append what an observer has written since the last time. Raises RunDirectoryError, for example if it is more
-        than an observer can write."""
+        """Append what an observer has written since the last time. Raises RunDirectoryError, for example if there is
+        more than an observer can write."""
         folder = volume_folder(host, volume)
         if self.size(host, volume) + len(content) > MAX_SAMPLES_BYTES:
             raise RunDirectoryError(f"The observer of {host!r} sent more than {MAX_SAMPLES_BYTES >> 20} MiB.")
@@ -106,5 +106,6 @@ class Samples:
                 file.write(content)
 
     def read(self, host: str, volume: str) -> bytes:
-        """Return everything that an observer has written, empty if nothing was received. Raises RunDirectoryError."""
+        """Return everything that an observer has written, or empty if nothing was received. Raises
+        RunDirectoryError."""
         return self._files.read("The samples", MAX_SAMPLES_BYTES, volume_folder(host, volume), SAMPLES) or b""

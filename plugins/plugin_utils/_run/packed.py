@@ -15,7 +15,7 @@ TABLE_MAX_BYTES = 64 << 20
 
 
 def unpack(name: str, packed: Any, most_bytes: int = TABLE_MAX_BYTES) -> bytes:
-    """Return the data that a host packed. No more than ``most_bytes`` are unpacked, and larger data is refused. Raises
+    """Return the data that a host packed. Data that is larger than ``most_bytes`` when unpacked is refused. Raises
     ValueError, whose message contains ``name``."""
     try:
         engine = zlib.decompressobj()

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The options that hosts were measured with: run.json has the options that all hosts share and, for each host, the
+"""The options that hosts were measured with: run.json contains the options that all hosts share and, for each host, the
 options in which hosts differ."""
 
 from __future__ import annotations

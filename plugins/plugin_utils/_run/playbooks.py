@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How playbooks are named to people: by a path if the command was started with one,
-otherwise by their name in the collection.
+"""Determines how messages name playbooks: by a path if the command was started with a path, and otherwise by their name
+in the collection.
 
-All sentences name a playbook of this collection as ``playbooks/status.yml``.
-Code that prints or renders them calls ``as_started``.
+All sentences refer to playbooks of this collection in the form ``playbooks/status.yml``. Code that prints or renders
+them calls ``as_started``.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ FOLDER = "playbooks"
 _PLAYBOOKS = frozenset(path.name for path in (Path(__file__).parents[3] / FOLDER).glob("*.yml"))
 _NAMED = re.compile(rf"(?<![\w./-]){FOLDER}/({'|'.join(sorted(name[:-4] for name in _PLAYBOOKS))})\.yml\b")
 _PLAIN = re.compile(r"[\w./+-]+")
-"""A directory whose name needs no quotes, whether in a shell or on a page."""
+"""A directory whose name needs no quotes in a shell or on a page."""
 
 
 def has_playbooks(directory: str) -> bool:
-    """Whether a directory has the playbooks of this collection. In an AWX project, this is not the copy of the
-    collection whose plugins are running."""
+    """Whether a directory contains the playbooks of this collection. In an AWX project, they do not belong to the same
+    copy of the collection as the running plugins."""
     return bool(_PLAIN.fullmatch(directory)) and os.path.isdir(directory) and set(os.listdir(directory)) >= _PLAYBOOKS
 
 
 def as_started(text: str, directory: Any) -> str:
-    """Return a text in which playbooks are named as in the command that was started.
-    The text is left unchanged if ``directory`` cannot be one."""
+    """Return a text in which playbooks are named as in the command that was started. If ``directory`` cannot be a
+    directory of playbooks, the text is returned unchanged."""
     if not isinstance(directory, str) or FOLDER not in text or (directory and not _PLAIN.fullmatch(directory)):
         return text
     return _NAMED.sub(

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which profile a host is to be judged by, according to run.json, and which one has judged it, according to its record.
+"""Determines which profile is to judge a host, according to run.json, and which profile has judged it, according to its
+record.
 
 run.json contains ``profile``, the profile of most hosts, and ``host_profiles``, the profiles of all other hosts. A
 merged run also has ``other_profiles``: profiles that judged a volume although the newest run was meant to judge its
@@ -18,18 +19,18 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
 
 NOT_RECORDED = "a profile that is not recorded"
-"""Stands for the profile of a volume in a run that was merged before records named their profile."""
+"""Represents the profile of a volume in a run that was merged before records contained their profile."""
 
 
 def profile_data(run: Mapping[str, Any], host: str) -> dict[str, Any]:
-    """Return the profile that a host is to be judged by: its own if it has one, and otherwise the profile of all hosts
+    """Return the profile that is to judge a host: its own profile if it has one, and otherwise the profile of all hosts
     without their own."""
     return (run.get("host_profiles") or {}).get(host) or run.get("profile") or {}
 
 
 def profile_key(profile: Mapping[str, Any]) -> dict[str, str]:
-    """Return what identifies a profile in a record, a verdict and a certificate: its name,
-    its version and the SHA-256 of its canonical text."""
+    """Return the identification of a profile in records, verdicts and certificates: its name, its version and the
+    SHA-256 of its canonical text."""
     return {
         "name": str(profile.get("name") or ""),
         "version": str(profile.get("version") or ""),
@@ -40,7 +41,8 @@ def profile_key(profile: Mapping[str, Any]) -> dict[str, str]:
 def profile_sha256(profile: Mapping[str, Any]) -> str:
     """Return the SHA-256 of a profile in its canonical text without the ids of its limits.
 
-    An id only names a limit, so a profile to which ids are added is still the one that earlier certificates name.
+    An id only names a limit. Therefore, if ids are added to a profile, it is still the profile named in earlier
+    certificates.
     """
     limits = profile.get("limits")
     if isinstance(limits, list):
@@ -72,5 +74,6 @@ def of_hosts(profiles: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def profile_text(judged_by: Mapping[str, Any] | None) -> str:
-    """Return name and version of the profile that has judged a volume; judged_by is the value in its record."""
+    """Return the name and version of the profile that has judged a volume. ``judged_by`` is the value in the record of
+    the volume."""
     return f"{judged_by.get('name')} {judged_by.get('version')}".strip() if judged_by else NOT_RECORDED

@@ -78,7 +78,7 @@ _TEXTS = Maybe(Items(str))
 
 
 class RecordError(ValueError):
-    """A record that cannot be used; the message names the key."""
+    """A record cannot be used. The message names the key."""
 
 
 @dataclass
@@ -88,17 +88,16 @@ class HostRecord:
     ``kind`` is ``measurement``, ``error`` (nothing was measured; ``error`` holds stage, verdict and reason),
     ``preflight`` (nothing was to be measured; there is no verdict), ``observation`` (a live queue manager was watched;
     there is a verdict only if the profile requires one, and never a certificate) or ``durability`` (its power was cut
-    while it wrote). ``own`` is the data that only records of its kind have, which is in record.json under the kind's
-    ``own_key``.
-    ``power_cuts`` holds the results of power cuts in the history for a measured volume. ``tables`` holds the size and
-    the SHA-256 of each table by its name. ``comparison`` is the result of the comparison with a baseline, and its
-    ``limits_verdict`` is the verdict without the comparison; None if no comparison was requested. ``capacity`` holds
-    the result of each load point, and the highest load that passes; None if there is only one load point. ``profile``
-    is the name, the version and the SHA-256 of the profile that the volume was judged by, None if it is not known.
-    ``volume_facts`` are the facts in ``_run/volume_facts.py`` that it shows; None in a record from a version that did
-    not record them. ``findings`` are described in ``_run/findings.py``; None in a record from a version that had only
-    sentences; ``noted`` holds the ``notes`` as findings. ``standing`` is the fact in the history that keeps this run
-    from being a pass.
+    while it wrote). ``own`` is the data that only records of this kind have; record.json contains it under the kind's
+    ``own_key``. ``power_cuts`` holds the results of power cuts in the history for a measured volume. ``tables`` holds
+    the size and the SHA-256 of each table by its name. ``comparison`` is the result of the comparison with a baseline,
+    and its ``limits_verdict`` is the verdict without the comparison. It is None if no comparison was requested.
+    ``capacity`` holds the result of each load point, and the highest load that passes; None if there is only one load
+    point. ``profile`` is the name, the version and the SHA-256 of the profile that judged the volume, or None if
+    unknown. ``volume_facts`` are the facts of ``_run/volume_facts.py`` that the run showed; None in a record from a
+    version that did not record them. ``findings`` are described in ``_run/findings.py``; None in a record from a
+    version that had only sentences; ``noted`` holds the ``notes`` as findings. ``standing`` is a fact in the history
+    that prevents this run from being a pass.
     """
 
     host: str
@@ -172,7 +171,7 @@ _TYPES: dict[str, Any] = {"dict": dict, "list": list, "str": str, "bool": bool}
 
 
 def _shape_of(each: dataclasses.Field[Any]) -> Any:
-    """Return the shape of a field in record.json; only a field without a default is required."""
+    """Return the shape of a field in record.json; only fields without a default are required."""
     wanted = _TYPES[str(each.type).split("[", maxsplit=1)[0].split(" ", maxsplit=1)[0]]
     return wanted if each.name in ("host", "volume", "kind") else Maybe(wanted)
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The records of a run with their tables, as they were filed. Other modules combine their verdicts with additional
+"""The records of a run with their tables, as they were stored. Other modules combine their verdicts with additional
 ones."""
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ class Records:
         self._run = run
 
     def write(self, record: HostRecord, tables: Mapping[str, bytes] | None = None) -> str:
-        """File a host's record and its tables (bytes by file name), replacing an earlier one; returns the folder,
+        """Store a host's record and its tables (bytes by file name), replacing an earlier record. Returns the folder,
         relative to the run directory.
 
-        The size and SHA-256 of each table are added to the record. An earlier comparison, verdict, report, certificate
-        or signature is then out of date and is removed. Raises RunDirectoryError.
+        The size and SHA-256 of each table are added to the record. Any earlier comparison, verdict, report, certificate
+        or signature becomes obsolete and is removed. Raises RunDirectoryError.
         """
         tables = tables or {}
         folder = volume_folder(record.host, record.volume)
@@ -73,8 +73,8 @@ class Records:
         self._files.outdate(folder)
 
     def withdraw(self, host: str, volume: str) -> None:
-        """Always remove what was filed for a volume that is about to be measured again, so that an old verdict cannot
-        be mistaken for a new one. Raises RunDirectoryError."""
+        """Remove everything stored for a volume that is about to be measured again, so that an old verdict cannot be
+        mistaken for a new one. Raises RunDirectoryError."""
         folder = volume_folder(host, volume)
         try:
             stored = {name.removesuffix(SUFFIX) for name in os.listdir(self._files.path(folder))}
@@ -87,17 +87,17 @@ class Records:
             ) from None
 
     def note_leftovers(self, host: str, volume: str, left: Iterable[str]) -> bool:
-        """Add to a filed record the things that the run left behind on the host; False if no record is filed.
+        """Add the items that the run left behind on the host to a stored record. False if there is no stored record.
         Raises RunDirectoryError."""
         return self.amend(host, volume, lambda record: replace(record, leftovers=[str(item) for item in left]))
 
     def note_own(self, host: str, volume: str, more: Mapping[str, Any]) -> bool:
-        """Add to the data that only the kind of a filed record has; False if no record is filed. Raises
+        """Add data to the kind-specific data of a stored record. False if there is no stored record. Raises
         RunDirectoryError."""
         return self.amend(host, volume, lambda record: replace(record, own={**(record.own or {}), **more}))
 
     def note_standing(self, host: str, volume: str, reason: str) -> bool:
-        """Note in a filed record why its volume cannot pass regardless of its figures, empty if it can. Raises
+        """Note in a stored record why its volume cannot pass regardless of its figures; empty if it can. Raises
         RunDirectoryError."""
         record = self.find(host, volume)
         if record is None or (record.standing or "") == reason:
@@ -105,7 +105,7 @@ class Records:
         return self.amend(host, volume, lambda record: replace(record, standing=reason or None))
 
     def amend(self, host: str, volume: str, change: Callable[[HostRecord], HostRecord]) -> bool:
-        """Change a filed record; False if no record is filed. Raises RunDirectoryError."""
+        """Change a stored record. False if there is no stored record. Raises RunDirectoryError."""
         folder = volume_folder(host, volume)
         if not self.has(host, volume):
             return False
@@ -118,7 +118,7 @@ class Records:
         return self._files.has(volume_folder(host, volume), RECORD)
 
     def find(self, host: str, volume: str) -> HostRecord | None:
-        """Return the record of this host's volume, None if none was filed."""
+        """Return the record of this host's volume, or None if none was stored."""
         return self.read(volume_folder(host, volume)) if self.has(host, volume) else None
 
     def folders(self) -> list[str]:
@@ -138,11 +138,11 @@ class Records:
         ]
 
     def read(self, folder: str) -> HostRecord:
-        """Return the record in a folder as it was filed; a record that cannot be trusted becomes an error
-        with the reason.
+        """Return the record in a folder as it was stored. A record that cannot be trusted becomes an error record with
+        the reason.
 
-        A record of an older version does not name the profile that judged it: it was the profile of its host, which a
-        merged run of that version did not keep.
+        A record of an older version does not contain the profile that judged it. This was the profile of its host, but
+        merged runs of that version did not keep it.
         """
         try:
             record = _parse(self._files.read_json(folder, RECORD), folder)
@@ -153,7 +153,7 @@ class Records:
         return record
 
     def unreadable(self, folder: str, cause: str) -> HostRecord:
-        """Return a record in place of an unusable one in a folder."""
+        """Return the record that replaces an unusable one in a folder."""
         host, volume = folder.split(os.sep)[1:]
         reason = f"its record cannot be read: {cause}"
         return HostRecord(
@@ -169,8 +169,8 @@ class Records:
         )
 
     def tables(self, record: HostRecord, wanted: Iterable[str] | None = None) -> dict[str, bytes]:
-        """Return a record's tables (or those ``wanted``) as they were written.
-        Raises RunDirectoryError if one is missing or has changed."""
+        """Return the tables of a record (or only those ``wanted``) as they were written. Raises RunDirectoryError if
+        any of them is missing or has changed."""
         folder = self._files.path(volume_folder(record.host, record.volume))
         tables = {}
         for name, filed in record.tables.items():
@@ -191,14 +191,16 @@ class Records:
         return {safe_name(str(name)): str(name) for name in self._run.get("expected_hosts") or []}
 
     def _profile_key_of(self, host: str) -> dict[str, str] | None:
-        """Return how records identify the profile that a host is to be judged by, None if run.json contains none."""
+        """Return the identification of the profile that is to judge a host, in the form used in records; None if
+        run.json contains no profile."""
         if host in (self._run.get("host_profiles") or {}):
             return profile_key(profile_data(self._run, host))
         return self._common_profile_key
 
     @cached_property
     def _common_profile_key(self) -> dict[str, str] | None:
-        """How records identify the profile of most hosts, stored once because a large fleet has many records."""
+        """The identification of the profile of most hosts, in the form used in records. It is computed only once,
+        because a large fleet has many records."""
         return profile_key(self._run["profile"]) if self._run.get("profile") else None
 
 
@@ -209,7 +211,7 @@ def _check_name(name: str) -> None:
 
 def _parse(data: dict[str, Any], folder: str) -> HostRecord:
     """Return a record from the content of its file. Raises RunDirectoryError if it does not have the shape of a record,
-    or is in the folder of another one."""
+    or if it is in the folder of another one."""
     name = f"{folder}/{RECORD}"
     try:
         record = HostRecord.from_dict(data)

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The files of one run directory: written under temporary names and renamed, so that many workers can write at once and
-a reader never sees half a file."""
+"""The files of one run directory: they are written under temporary names and then renamed, so that many workers can
+write at once and a reader never sees half a file."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ MAX_TABLE_BYTES = 64 << 20
 
 
 class RunDirectoryError(OSError):
-    """A run directory that cannot be made, read or written; the message is one sentence with the path."""
+    """A run directory cannot be created, read or written. The message is one sentence with the path."""
 
 
 class RunFiles:
-    """Files and folders by their names relative to the run directory, whose absolute path is ``root``. Only here is
-    known which files are stored compressed, which depends on whether the run is a large one."""
+    """Files and folders by their names relative to the run directory, whose absolute path is ``root``. Which files are
+    stored compressed is known only here; it depends on the size of the run."""
 
     def __init__(self, root: str, of_large_run: bool) -> None:
         self.root = root
@@ -71,7 +71,7 @@ class RunFiles:
         self.write(folder, name, encode(data))
 
     def read_json(self, *names: str, most: int = MAX_JSON_BYTES) -> dict[str, Any]:
-        """Return the object that a file contains. Raises RunDirectoryError."""
+        """Return the JSON object in a file. Raises RunDirectoryError."""
         return read_json(self.path(*names), most)
 
     def remove(self, *names: str) -> None:
@@ -81,8 +81,8 @@ class RunFiles:
             _remove(self.path(name + SUFFIX))
 
     def outdate(self, folder: str) -> None:
-        """Remove everything derived from the record in a folder: its certificate, the verdict,
-        the report and the signature. Raises OSError."""
+        """Remove everything that was derived from the record in a folder: its certificate, the verdict, the report and
+        the signature. Raises OSError."""
         self.remove(VERDICT, SUMMARY, os.path.join(folder, CERTIFICATE))
         self.remove_signature()
 
@@ -102,7 +102,7 @@ class RunFiles:
                     raise
 
     def folders_in(self, folder: str) -> list[str]:
-        """Return the names of the real directories (no links) in a folder, sorted; empty if it does not exist.
+        """Return the sorted names of the directories (without links) in a folder; empty if the folder does not exist.
         Raises RunDirectoryError."""
         path = self.path(folder)
         try:
@@ -115,8 +115,8 @@ class RunFiles:
 
     @contextlib.contextmanager
     def writing(self, what: str, *names: str) -> Iterator[None]:
-        """Turn an OSError of the block into a RunDirectoryError that says what cannot be written and to which path.
-        This is the path of the directory unless names are given."""
+        """Turn an OSError of the block into a RunDirectoryError that says what cannot be written, and to which path.
+        Without ``names``, this is the path of the run directory."""
         try:
             yield
         except OSError as error:
@@ -125,7 +125,7 @@ class RunFiles:
             ) from None
 
     def read(self, what: str, most: int, *names: str) -> bytes | None:
-        """Return what a file contains, None if it does not exist. Raises RunDirectoryError."""
+        """Return the content of a file, or None if it does not exist. Raises RunDirectoryError."""
         path = self.path(*names)
         try:
             return read_either(path, most)
@@ -159,7 +159,7 @@ def _finite(data: Any) -> Any:
 
 
 def read_json(path: str, most: int) -> dict[str, Any]:
-    """Return the object that a file of at most that many bytes contains. Raises RunDirectoryError."""
+    """Return the JSON object in a file with at most the given number of bytes. Raises RunDirectoryError."""
     try:
         data = json.loads(read_either(path, most), parse_constant=_refuse_constant)
     except OSError as error:

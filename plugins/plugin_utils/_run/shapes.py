@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The shapes of untrusted plain data: the allowed content of a file under each key, declared once beside the code that
+"""Shapes of untrusted plain data. A shape declares the allowed content of a file under each key, beside the code that
 reads it.
 
-A shape is a type, a tuple of types, or one of the classes below. An absent key counts as None.
+A shape is a type, a tuple of types, or one of the classes below. An absent key is treated as None.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 
 _LARGEST = 1 << 64
-"""The largest figure that is needed: larger ones cannot be used in computations."""
+"""The largest figure that is needed. Larger ones cannot be used in computations."""
 
 _LONGEST_PATH = 100
 
@@ -25,8 +25,8 @@ class Shape:
     """A condition on a value."""
 
     def misfit(self, value: Any) -> str | None:
-        """Return which part of a value has a different shape, as its path, which is empty for the value itself;
-        None if the value has this shape."""
+        """Return the path of the part of a value that has a different shape (empty for the value itself), or None if
+        the value has this shape."""
         raise NotImplementedError
 
 
@@ -35,8 +35,8 @@ AnyShape = Any
 
 
 def misfit(value: Any, shape: AnyShape) -> str | None:
-    """Return which part of a value does not have a shape: "points[2].reason", empty for the value itself;
-    None if the whole value has it."""
+    """Return the path of the part of a value that does not have a shape, such as "points[2].reason" (empty for the
+    value itself), or None if the whole value has the shape."""
     if isinstance(shape, Shape):
         return shape.misfit(value)
     return None if isinstance(value, shape) else ""
@@ -51,7 +51,7 @@ class Keys(Shape):
     """An object whose values under certain keys have given shapes.
 
     The keys in ``needed`` must not be absent, even if they may hold None; those in ``lacking`` may be absent, but must
-    not hold None. ``every`` is the shape of each value, and with ``only`` there are no other keys.
+    not hold None. ``every`` is the shape of each value. With ``only``, no other keys are allowed.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Keys(Shape):
         every: AnyShape = object,
         only: bool = False,
     ) -> None:
-        # Plain types are checked here without a call, because the records of a fleet have many rows.
+        # Plain types are checked here without a function call, because the records of a fleet have many rows.
         self._types = [(key, shape) for key, shape in keys.items() if not isinstance(shape, Shape)]
         self._shapes = [(key, shape) for key, shape in keys.items() if isinstance(shape, Shape)]
         self._needed = needed
@@ -151,7 +151,8 @@ class Where(Shape):
 
 
 def check(value: Any, shape: AnyShape, refusal: Callable[[str], Exception]) -> None:
-    """If a part of a value does not have a shape, raise the refusal, which is made with the name of the part."""
+    """If a part of a value does not have the shape, raise the exception that ``refusal`` makes from the name of the
+    part."""
     path = misfit(value, shape)
     if path is not None:
         raise refusal(named(path))
@@ -163,21 +164,21 @@ def as_dict(value: Any) -> dict[str, Any]:
 
 
 def dicts_in(value: Any) -> list[dict[str, Any]]:
-    """Return the objects in a list, none if the value is not a list."""
+    """Return the objects in a list, or none if the value is not a list."""
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
 def named(path: str) -> str:
-    """Return the path of a part of an object as it is shown; its keys are untrusted, because they come from the
-    object."""
+    """Return the path of a part of an object as it is shown; its keys come from the object and are therefore
+    untrusted."""
     return printable(path.removeprefix("."))[:_LONGEST_PATH]
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether a value is a text, a number that can be computed with, or nothing."""
+    """Whether a value is a text, None, or a number that can be used in computations."""
     return value is None or isinstance(value, str) or (isinstance(value, (int, float)) and abs(value) <= _LARGEST)
 
 
 PLAIN = Where(_is_plain)
 NUMBER = (int, float, type(None))
-"""A number or nothing."""
+"""A number or None."""

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Where the controller runs: in a shell, under ansible-runner, or in a job of AWX,
-whose container is deleted with everything in it."""
+"""Determines where the controller runs: in a shell, under ansible-runner, or in a job of AWX, whose container is
+deleted with everything in it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import ab
 REPORTS = "reports"
 """The default directory of reports, in the working directory."""
 _ARTIFACTS = "AWX_ISOLATED_DATA_DIR"
-"""The directory whose files ansible-runner hands back: artifacts/<ident> in its private directory.
-Jobs of AWX also have it, but AWX deletes it."""
+"""The directory whose files ansible-runner returns: artifacts/<ident> in its private directory. Jobs of AWX also have
+it, but AWX deletes it."""
 _JOB = "JOB_ID"
-"""Only AWX sets it."""
+"""Only AWX sets this variable."""
 
 
 def in_awx() -> bool:
@@ -26,15 +26,15 @@ def in_awx() -> bool:
 
 
 def report_directory(named: str) -> str:
-    """Return the absolute path of the directory of reports that gate_report_dir names. If it names none, this is the
-    directory whose files ansible-runner returns."""
+    """Return the absolute path of the directory of reports that gate_report_dir names. If gate_report_dir is empty,
+    this is the directory whose files ansible-runner returns."""
     artifacts = os.environ.get(_ARTIFACTS)
     return absolute(named or (os.path.join(artifacts, "logdisk") if artifacts and not in_awx() else REPORTS))
 
 
 def vanishes(path: str) -> bool:
-    """Whether a path is deleted with the job: it is in the job's own directory, or in the container but outside its
-    mounts."""
+    """Whether a path is deleted with the job, because it is in the job's own directory, or in the container but outside
+    its mounts."""
     if not in_awx():
         return False
     private = os.path.realpath(os.path.join(os.environ[_ARTIFACTS], os.pardir, os.pardir))

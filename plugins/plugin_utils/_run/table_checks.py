@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """Checks that the rows of the tester's tables agree with each other: a missing row would not be judged, and a repeated
-one would count twice."""
+row would be counted twice."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import LARGEST_NUMBER, TablesError, quoted
 
 _ROUNDING_NS = 1
-"""By how much a mean may differ from the one that follows from other rows."""
+"""How much a mean may differ from the mean that is calculated from other rows."""
 _OPERATIONS_OF_STREAMS = ("read", "write")
 
 
@@ -33,8 +33,8 @@ def is_of_streams(run: Mapping[str, str]) -> bool:
 
 
 def is_of_averages(run: Mapping[str, str]) -> bool:
-    """Whether only rolling averages are known, which MQ publishes about the log of a live queue manager. It does not
-    publish the number of writes with them."""
+    """Whether the tables contain only rolling averages, which MQ publishes about the log of a live queue manager. MQ
+    does not publish the number of writes."""
     return run.get("program") == OBSERVER and run.get("operations_are_estimated") == "1"
 
 
@@ -45,10 +45,10 @@ def check_steps(run: dict[str, str], results: list[Row]) -> None:
         steps.setdefault(row["step"], {}).setdefault((row["stream"], row["operation"]), []).append(row)
     for step, streams in steps.items():
         if is_of_streams(run):
-            _check_whole(step, streams)  # the only row of streams that has no workers of its own
+            _check_whole(step, streams)  # the only kind of row with streams that has no workers
         first = next(iter(streams.values()))[0]
         for (stream, operation), rows in streams.items():
-            # Each stream has a size of its own, or none.
+            # Each stream has its own size, or none.
             same = {**first, "block_size_bytes": rows[0]["block_size_bytes"]} if is_of_streams(run) else first
             place = f"step {step}, stream {stream}, {operation}"
             _check_rows(place, rows, same)
@@ -73,13 +73,13 @@ def check_steps(run: dict[str, str], results: list[Row]) -> None:
 
 
 def stopped_above(run: Mapping[str, str]) -> bool:
-    """Whether the tester left out its last steps, because the mean of an earlier step was above a limit that the tester
-    was given."""
+    """Whether the tester left out its last steps, because the mean of an earlier step exceeded a limit that was passed
+    to the tester."""
     return run.get("exit_reason") == "stopped_above" and bool(run.get("stop_above_1")) and run["exit_status"] == "0"
 
 
 def ended_early(run: Mapping[str, str]) -> bool:
-    """Whether the tester ended its last step early, because a limit that it was given was broken, and left out the
+    """Whether the tester ended its last step early, because a limit that was passed to it was broken, and left out the
     following steps."""
     return (
         run.get("exit_reason") == "ended_early"
@@ -90,7 +90,7 @@ def ended_early(run: Mapping[str, str]) -> bool:
 
 
 def _check_whole(step: int, streams: dict[tuple[str, str], list[Row]]) -> None:
-    """In a step of streams, check the row of the whole workload against the streams that it adds up."""
+    """In a step of streams, check the row of the whole workload against the sum of the streams."""
     whole = streams.get((ALL_STREAMS, ALL_OPERATIONS), [])
     if [row["worker"] for row in whole] != [ALL_WORKERS]:
         raise TablesError(f"results.csv does not have one row for the whole workload in step {step}.")
@@ -152,8 +152,8 @@ def _check_workers(place: str, rows: list[Row]) -> None:
 
 
 def check_fidelity(rows: list[Row], results: list[Row]) -> None:
-    """Refuse rows of fidelity.csv that occur twice or are impossible, and a step without one of its streams, which
-    would go unnoticed."""
+    """Refuse rows of fidelity.csv that occur twice or are impossible, and a step in which a stream is missing, which
+    would otherwise not be noticed."""
     seen = set()
     for number, row in enumerate(rows, start=2):
         key = (row["step"], row["stream"], row["property"], row["item"])
@@ -177,8 +177,8 @@ def check_over(
     """Refuse rows of over.csv that cannot be counted: an extra row would add slow operations that never happened, and
     a missing one would hide some.
 
-    counted are the rows of results.csv whose slow operations it has. Single workers are counted at some of the
-    thresholds, and only if there are several.
+    ``counted`` are the rows of results.csv whose slow operations are in over.csv. Single workers are counted only at
+    some of the thresholds, and only if there are several.
     """
     together: dict[tuple[Any, ...], int] = {}
     single: dict[tuple[Any, ...], int] = {}
@@ -206,8 +206,8 @@ def check_over(
             together[place] = row["operations"]
         elif (*stream, row["worker"]) in workers:
             single[place] = single.get(place, 0) + row["operations"]
-    # A worker whose slowest operation is below the threshold, but in its bucket, is only counted in the row of all
-    # workers.
+    # If the slowest operation of a worker is below the threshold but in the same bucket, it is counted only in the row
+    # of all workers.
     streams = {key[:3] for key in workers}
     for place in {*single, *(place for place in together if place[:3] in streams and place[4] in worker_thresholds_ns)}:
         if not 0 < single.get(place, 0) <= together.get(place, 0):
@@ -218,8 +218,8 @@ def check_over(
 
 
 def check_batches(rows: list[Row], workers: list[Row]) -> None:
-    """Refuse a batches.csv that does not have exactly these rows of results.csv, each with its parts in order and with
-    all of its operations."""
+    """Refuse a batches.csv that does not have exactly these rows of results.csv, each with its batches in order and
+    with all of its operations."""
     found: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
         found.setdefault((row["step"], row["stream"], row["operation"], row["worker"]), []).append(row)

@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The tester's tables as typed rows, read strictly from untrusted bytes.
+"""Reads the tester's tables as typed rows, strictly and from untrusted bytes.
 
-Columns are read by name, and a column's type follows from its name, so there is no list of columns here. A whole
-table is refused, with one sentence, if it is incomplete or contains an impossible figure. Text is safe for a terminal:
-characters that cannot be printed are escaped.
+Columns are read by name, and the type of a column is derived from its name, so there is no list of columns here. A
+whole table is refused, with one sentence, if it is incomplete or contains an impossible figure. Text is safe for a
+terminal: characters that cannot be printed are escaped.
 """
 
 from __future__ import annotations
@@ -36,14 +36,15 @@ _MAX_OTHER_BYTES = 16 << 20
 
 LARGEST_NUMBER = (1 << 64) - 1
 """The largest number that a table can hold."""
-# Several fields at once, one line each; a line may be empty. A number of 19 digits is always below the largest number.
+# Several fields at once, one on each line; lines may be empty. A number with 19 digits is always below the largest
+# number.
 _PLAIN_INTEGERS = re.compile(r"(?:[0-9]{0,19}(?:\n|\Z))*\Z")
 _PLAIN_DECIMALS = re.compile(r"(?:(?:[0-9]{1,19}(?:\.[0-9]{1,12})?)?(?:\n|\Z))*\Z")
 _INTEGER = re.compile(r"[0-9]{1,20}\Z")
 DECIMAL_PATTERN = re.compile(r"[0-9]{1,20}(?:\.[0-9]{1,12})?\Z")
 """A plain number."""
-# Letters and marks that Unicode calls printable although they show nothing: fillers, variation selectors,
-# an empty Braille cell.
+# Letters and marks that are printable according to Unicode but not visible: fillers, variation selectors, an empty
+# Braille cell.
 _INVISIBLE = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
@@ -74,12 +75,12 @@ _NEVER_NEGATIVE = ("_ns", "_bytes", "_s")
 
 
 class TablesError(ValueError):
-    """Tables that cannot be trusted; the message is one sentence that names the table."""
+    """The tables cannot be trusted. The message is one sentence that names the table."""
 
 
 def printable(text: str) -> str:
-    """Return text in which invisible characters, and those that change how others are shown, are replaced with an
-    escape such as \\x1b or \\u202e."""
+    """Return text in which invisible characters, and characters that change how others are shown, are replaced with
+    escapes such as \\x1b or \\u202e."""
     if text.isprintable() and (text.isascii() or not _INVISIBLE.search(text)):
         return text
     return "".join(
@@ -118,7 +119,7 @@ def typed_rows(name: str, content: bytes, mandatory: tuple[str, ...], filled: tu
 def _column(name: str, texts: tuple[str, ...]) -> list[Any]:
     """Return the values of a column. Raises ValueError.
 
-    Plain numbers are recognized together, because a fleet has millions of them, and few other values.
+    Plain numbers are recognized many at a time, because a fleet has millions of them and few other values.
     """
     reader, together = _reader(name), "\n".join(texts)
     pattern = _PLAIN_INTEGERS if name in _WHOLE else _PLAIN_DECIMALS
@@ -129,7 +130,7 @@ def _column(name: str, texts: tuple[str, ...]) -> list[Any]:
 
 
 def _fault(name: str, header: list[str], lines: list[list[str]], filled: tuple[str, ...]) -> TablesError:
-    """Return the problem with the first wrong line."""
+    """Return the error about the first wrong line."""
     for number, line in enumerate(lines, start=2):
         for column, text in zip(header, line, strict=True):
             try:
@@ -195,6 +196,6 @@ def lines_of(name: str, content: bytes) -> list[list[str]]:
 
 
 def quoted(text: str) -> str:
-    """Return text from a host in a form for messages: shortened, printable and in quotation marks."""
+    """Return text from a host for use in messages: shortened, printable and in quotation marks."""
     shortened = text if len(text) <= 60 else text[:60] + "..."
     return '"' + printable(shortened) + '"'

@@ -47,8 +47,8 @@ EXIT_STATUSES = (0, 3, 4)
 """Exit statuses with which the tester leaves tables behind: measured, I/O error, interrupted or past its deadline."""
 
 _COUNTED = "over_counted"
-"""Column of results.csv: whether over.csv has the slow operations of the row, 0 if they were too many,
-absent or empty in tables of older testers."""
+"""The column of results.csv that says whether over.csv contains the slow operations of the row. It is 0 if there were
+too many of them, and absent or empty in tables of older testers."""
 _FILLED = ("step", "load_point", "stream", "operation", "worker")
 _RESULT_FILLED = (*_FILLED, "elapsed_ns", "operations", "bytes")
 _RESULT_FIGURES = (
@@ -73,8 +73,8 @@ class Tables:
     """The tables of one run of the tester on one host.
 
     run is run.csv as a dict of text; results is results.csv as typed rows in the order of the file. intervals,
-    histogram, stalls, over and batches are parsed when they are first read, raise TablesError then, and are empty if
-    the table is absent.
+    histogram, stalls, over and batches are parsed when they are first used, and may raise TablesError at that time.
+    They are empty if the table is absent.
     """
 
     def __init__(self, run: dict[str, str], results: list[Row], files: Mapping[str, bytes]) -> None:
@@ -101,27 +101,29 @@ class Tables:
 
     @property
     def layout(self) -> Layout:
-        """The meaning of their rows."""
+        """The meaning of the rows."""
         return self.words.layout
 
     @property
     def of_observation(self) -> bool:
-        """Whether they do not come from the tester, but from the observation of a live queue manager."""
+        """Whether the tables come from the observation of a live queue manager and not from the tester."""
         return self.run.get("program") == OBSERVER
 
     @property
     def of_averages(self) -> bool:
-        """Whether they hold only the rolling averages that MQ publishes about the log of a live queue manager."""
+        """Whether the tables contain only the rolling averages that MQ publishes about the log of a live queue
+        manager."""
         return is_of_averages(self.run)
 
     @cached_property
     def intervals(self) -> list[Row]:
-        """Rows of intervals.csv: one per second, all workers together."""
+        """Rows of intervals.csv: one for each second, for all workers together."""
         return self._optional("intervals.csv", _INTERVAL_FIGURES, ("latency_p99_ns", "latency_max_ns"))
 
     @cached_property
     def histogram(self) -> list[Row]:
-        """Rows of histogram.csv: sparse counts by batch and upper bound, all workers together."""
+        """Rows of histogram.csv: counts by batch and upper bound, for all workers together. Empty buckets are left
+        out."""
         return self._optional("histogram.csv", _HISTOGRAM_FIGURES)
 
     @cached_property
@@ -132,7 +134,7 @@ class Tables:
     @cached_property
     def over(self) -> list[Row]:
         """Rows of over.csv: how many operations of a second took longer than a threshold, for all workers together and
-        for single workers. A second without any has no row."""
+        for single workers. Seconds without such operations have no row."""
         rows = self._optional("over.csv", _OVER_FIGURES)
         check_over(
             rows,
@@ -158,7 +160,8 @@ class Tables:
 
     @cached_property
     def responses(self) -> list[Row]:
-        """Rows of responses.csv: sparse counts by upper bound, all workers together, for streams with a rate."""
+        """Rows of responses.csv: counts by upper bound, for all workers together, for streams with a rate. Empty
+        buckets are left out."""
         return self._optional("responses.csv", _RESPONSE_FIGURES)
 
     @cached_property
@@ -173,13 +176,13 @@ class Tables:
 
     @cached_property
     def over_thresholds_ns(self) -> tuple[int, ...]:
-        """The thresholds that over.csv counts, rising; raises TablesError if run.csv contains anything else under that
-        key. Empty if it does not have them."""
+        """The thresholds of over.csv, in ascending order; empty if run.csv does not contain them. Raises TablesError if
+        run.csv contains anything else under this key."""
         return self._thresholds("option_over_ns")
 
     @cached_property
     def worker_thresholds_ns(self) -> tuple[int, ...]:
-        """The thresholds that it also counts for single workers, in the same form."""
+        """The thresholds at which over.csv also counts single workers, in the same form."""
         return self._thresholds("over_worker_ns")
 
     def _thresholds(self, key: str) -> tuple[int, ...]:
@@ -192,14 +195,14 @@ class Tables:
         return thresholds
 
     def thresholds_of(self, row: Row) -> tuple[int, ...]:
-        """Return the thresholds that over.csv counts for a row; none for one of many workers whose slow operations
-        were too many to be counted separately."""
+        """Return the thresholds that over.csv counts for a row; none for a single worker if there were too many slow
+        operations to count separately."""
         if row["worker"] == ALL_WORKERS:
             return self.over_thresholds_ns
         return self.worker_thresholds_ns if row.get(_COUNTED) == 1 else ()
 
     def knows_workers(self, row: Row) -> bool:
-        """Whether the tester that wrote a row counts the operations of single workers in parts of a step. Older ones
+        """Whether the tester that wrote a row counts the operations of single workers in parts of a step. Older testers
         do not."""
         return row.get(_COUNTED) is not None
 
@@ -218,22 +221,22 @@ class Tables:
         return counted
 
     def parts_of(self, row: Row) -> list[Row]:
-        """Return the rows of results.csv that a row adds up: the rows of all streams or of a stream's operations, and
-        otherwise the rows of its own stream and operation."""
+        """Return the rows of results.csv that make up a row: the rows of all streams, the rows of a stream's
+        operations, or the rows of the same stream and operation."""
         if row["operation"] != ALL_OPERATIONS:
             return self._rows.get(_stream_key(row), [])
         of_step = [each for each in self.results if each["step"] == row["step"] and each["operation"] != ALL_OPERATIONS]
         return [each for each in of_step if row["stream"] in (ALL_STREAMS, each["stream"])]
 
     def seconds_of(self, row: Row) -> list[Row]:
-        """Return the rows of intervals.csv of a step's stream and operation, in the order of the table. For a
-        row that sums up others, their rows are added."""
+        """Return the rows of intervals.csv of a step's stream and operation, in the order of the table. For a row that
+        is the sum of others, their seconds are added up."""
         keys = dict.fromkeys(map(_stream_key, self.parts_of(row)))
         found = [self._seconds.get(key, []) for key in keys]
         return found[0] if len(found) == 1 else _added(found)
 
     def over_of(self, row: Row) -> list[Row]:
-        """Return the rows of over.csv for a row of results.csv, or for all the rows that it sums up."""
+        """Return the rows of over.csv for a row of results.csv, or for all the rows of which it is the sum."""
         return [
             over
             for key in dict.fromkeys(map(_stream_key, self.parts_of(row)))
@@ -253,8 +256,8 @@ class Tables:
         )
 
     def latencies_of(self, row: Row) -> list[tuple[int, int]]:
-        """Return the histogram of a row of all workers: pairs of upper bound in ns and operations;
-        a bound may occur more than once."""
+        """Return the histogram of a row of all workers: pairs of upper bound in ns and operations; bounds may occur
+        more than once."""
         keys = {_stream_key(each) for each in self.parts_of(row)}
         return [
             (bucket["latency_upper_ns"], bucket["operations"])
@@ -272,15 +275,15 @@ class Tables:
         ]
 
     def workers_of(self, row: Row) -> int:
-        """Return how many workers the stream of a row had, or all streams together.
-        A worker makes all operations of its stream."""
+        """Return how many workers the stream of a row had, or all streams together. A worker performs all kinds of
+        operations of its stream."""
         if row["operation"] != ALL_OPERATIONS:
             return self._workers.get(_stream_key(row), 0)
         of_stream = {each["stream"]: self._workers[_stream_key(each)] for each in self.parts_of(row)}
         return sum(of_stream.values())
 
     def repeats_all(self, row: Row) -> bool:
-        """Whether a row belongs to a stream's only worker, which has the same figures as the row `all`."""
+        """Whether a row belongs to the only worker of a stream. Its figures are the same as those of the row `all`."""
         return row["worker"] != ALL_WORKERS and self.workers_of(row) == 1
 
     @cached_property
@@ -317,7 +320,7 @@ class Tables:
         """Return histogram.csv without its batches: (upper bound in ns, operations) by load point, stream, operation
         and block size; raises TablesError.
 
-        The table is long and repeats the same few bounds, so each text is read once.
+        The table is long and contains only a few different bounds, so each different text is parsed only once.
         """
         if "histogram.csv" not in self._files:
             return {}
@@ -344,7 +347,7 @@ class Tables:
             raise TablesError(f"histogram.csv has {error}.") from None
 
     def number(self, key: str) -> float | None:
-        """Return a key of run.csv as a number, None if it is absent, empty or not a plain number."""
+        """Return a key of run.csv as a number, or None if it is absent, empty or not a plain number."""
         text = self.run.get(key, "")
         return float(text) if DECIMAL_PATTERN.match(text) else None
 
@@ -404,8 +407,8 @@ def _added_second(rows: list[Row]) -> Row:
 
 
 def parse_tables(files: Mapping[str, bytes]) -> Tables:
-    """Parse the tester's tables from their bytes by file name; run.csv and results.csv must be there.
-    Raises TablesError."""
+    """Parse the tester's tables from their bytes by file name; run.csv and results.csv are required. Raises
+    TablesError."""
     for name in ("run.csv", "results.csv"):
         if name not in files:
             raise TablesError(f"{name} is missing.")

@@ -2,10 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The tester's options that the collection sets: the role's variable for each, and the key under which run.csv repeats
-it.
+"""The options of the tester that the collection sets, each with the role's variable and its key in run.csv.
 
-The tester itself checks ranges: it refuses a wrong value and says why.
+Ranges are checked by the tester itself, which refuses wrong values and says why.
 """
 
 from __future__ import annotations
@@ -22,18 +21,18 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import 
 
 
 class OptionError(Exception):
-    """An option of the sweep that cannot be used; the message names its variable."""
+    """An option of the sweep cannot be used. The message names its variable."""
 
 
 @dataclass(frozen=True)
 class Option:
     """An option of the tester.
 
-    ``variable`` is the role's variable for it, empty if only the collection sets it. ``kind`` says how a value is read.
-    ``key`` is its key in run.csv and ``unset`` the value there if the option is not given; ``title`` and ``unit`` are
-    for people. ``workload`` is the only workload that has the option, empty if every workload has it. ``compared`` says
-    whether only figures that were measured with the same value can be compared, and ``of_one_run`` whether each run has
-    its own value.
+    ``variable`` is the role's variable for it; empty if only the collection sets it. ``kind`` determines how a value is
+    parsed. ``key`` is its key in run.csv, and ``unset`` is the value there if the option is not given. ``title`` and
+    ``unit`` are for people. ``workload`` is the only workload that has the option; empty if all workloads have it.
+    ``compared``: whether only figures that were measured with the same value can be compared. ``of_one_run``: whether
+    each run has its own value.
     """
 
     name: str
@@ -107,7 +106,7 @@ OPTIONS = (
     ),
     Option("startAt", "", "number", "option_start_at_epoch_s", "", "start", compared=False, of_one_run=True),
 )
-"""The options that are part of an order, so their values in run.csv are compared with it."""
+"""The options that are part of an order. Their values in run.csv are compared with the order."""
 
 ALL = (
     *OPTIONS,
@@ -116,13 +115,13 @@ ALL = (
     Option("mlock", "sweep_options", "flag", "option_mlock", "0", "locked memory"),
     Option("backgroundThreads", "sweep_options", "count", "option_background_threads", "0", "background threads"),
 )
-"""These, and those that only sweep_options can set and that say how it was measured."""
+"""These options, and those that can be set only with sweep_options and affect how the run is measured."""
 
 LARGEST_LOAD = 100_000
-"""The largest load point that the tester accepts (its OPTIONS_LOAD_MAX)."""
+"""The largest load point that the tester accepts (OPTIONS_LOAD_MAX in the tester)."""
 LOADS = ("load", "apps", "qm")
-"""The options that list load points; the first one that is given counts, because simulated applications also have a
-number of queue managers."""
+"""The options that list load points. The first given one is used, because simulated applications also have a number of
+queue managers."""
 
 SET_BY_THE_COLLECTION = {
     "dir": "workspace_path",
@@ -145,7 +144,7 @@ SET_BY_THE_COLLECTION = {
     **{each.name: each.variable for each in OPTIONS},
     "load": "sweep_loads",
 }
-"""The options that ``sweep_options`` must not set, and the roles' variable for each, if there is one."""
+"""The options that ``sweep_options`` must not set, each with its role variable, if any."""
 
 
 def read(variables: Mapping[str, Any]) -> dict[str, Any]:
@@ -154,8 +153,8 @@ def read(variables: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def told(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of the tester, by option: the ``values`` that are not left at the tester's default and that
-    the workload has.
+    """Return the options to pass to the tester: those ``values`` that differ from the tester's defaults and that the
+    workload has.
 
     A value is a list of numbers, a text, a whole number, or true for a flag.
     """
@@ -166,20 +165,20 @@ def told(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def command_line(options: Mapping[str, Any]) -> list[str]:
-    """Return the tester's arguments for its options. A list of numbers is one argument,
-    and a list of texts is one for each."""
+    """Return the tester's arguments for its options. A list of numbers becomes one argument, and a list of texts
+    becomes one argument for each text."""
     return [
         f"--{name}" if text is True else f"--{name}={text}" for name, value in options.items() for text in _texts(value)
     ]
 
 
 def in_run_csv(value: Any) -> str:
-    """Return the tester's value of an option as run.csv repeats it."""
+    """Return the tester's value of an option in the form used in run.csv."""
     return " ".join(map(str, value)) if isinstance(value, list) else "1" if value is True else str(value)
 
 
 def with_load(options: Mapping[str, Any], load: int) -> dict[str, Any]:
-    """Return the options of the tester with one load point instead of its own."""
+    """Return the options of the tester with a single load point instead of the given ones."""
     return {**options, next(name for name in LOADS if name in options): [load]}
 
 
@@ -204,8 +203,8 @@ def passed_through(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _set_by_the_collection(name: str) -> str:
-    """Return the option that the collection sets and that a name stands for, empty if there is none.
-    The tester also accepts abbreviations."""
+    """Return the option set by the collection to which a name refers; empty if there is none. Like the tester, accepts
+    abbreviations."""
     return (
         name
         if name in SET_BY_THE_COLLECTION
@@ -214,7 +213,7 @@ def _set_by_the_collection(name: str) -> str:
 
 
 def with_variables(text: str) -> str:
-    """Return a warning of the tester, followed by the roles' variables for the options that it names."""
+    """Return a warning of the tester, followed by the role variables for the options that it mentions."""
     variables = dict.fromkeys(SET_BY_THE_COLLECTION.get(name) for name in re.findall(r"--([A-Za-z]+)", text))
     known = [variable for variable in variables if variable]
     return f"{text} (set by {', '.join(known)})" if known else text
@@ -247,7 +246,7 @@ _READERS = {
 
 
 def _told(option: Option, value: Any) -> Any:
-    """Return the tester's value of an option, None if it is left at its default."""
+    """Return the tester's value of an option, or None if the default is used."""
     if option.kind in ("flag", "number") and not value:
         return None
     if value is None or value == "" or (option.unset and not value):
@@ -256,7 +255,7 @@ def _told(option: Option, value: Any) -> Any:
 
 
 def _texts(value: Any) -> list[Any]:
-    """Return the text of each argument for a value, true for one without a text."""
+    """Return the text of each argument for a value, or true for an argument without a text."""
     if not isinstance(value, list):
         return [value]
     return value if any(isinstance(each, str) for each in value) else [",".join(map(str, value))]

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The verdicts by name, their order, and what a policy can name: data that judging, filing and rendering share."""
+"""The names of the verdicts, their order, and the words that a policy can contain. Judging, storing and rendering share
+this data."""
 
 from __future__ import annotations
 
@@ -15,19 +16,19 @@ ERROR = "error"
 FAIL = "fail"
 
 WORST_FIRST = (FAIL, ERROR, UNREACHABLE, MISSING, INCONCLUSIVE, WARN, PASS)
-"""Verdicts, worst first: a proven failure ranks before a missing measurement, which ranks before a measurement that
-decides nothing."""
+"""Verdicts, worst first: a proven failure is worse than a missing measurement, which is worse than an inconclusive
+measurement."""
 
 GOOD = (PASS, WARN)
-"""Verdicts that let a gate through unless the policy says otherwise."""
+"""Verdicts with which a gate passes unless the policy says otherwise."""
 
 UNQUALIFIED = "unqualified"
-"""The word in a policy for stopping a run that passes but does not certify."""
+"""The word in a policy for failing a run that passes but does not certify."""
 
 DEFAULT_FAIL_ON = tuple(verdict for verdict in WORST_FIRST if verdict not in GOOD)
 FAIL_ON_CHOICES = (*(verdict for verdict in WORST_FIRST if verdict != PASS), UNQUALIFIED)
 
 
 def rank(verdict: str) -> int:
-    """Return the place of a verdict, 0 for the worst. A word that is not a verdict is the last."""
+    """Return the position of a verdict in this order; 0 is the worst. A word that is not a verdict comes last."""
     return WORST_FIRST.index(verdict) if verdict in WORST_FIRST else len(WORST_FIRST)

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which volumes are similar: the volumes of a class that somebody named, or otherwise volumes with the same device
-model, size and file system."""
+"""Determines which volumes are similar: those in a class named by the user, or else volumes with the same device model,
+size and file system."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 
 SIZE_VARIES = ("zfs",)
-"""File systems whose size varies with the free space, so it says nothing about the volume."""
+"""File systems whose size varies with the free space. For these, the size says nothing about the volume."""
 _TOO_MANY_DIGITS = 20
 
 
 def volume_class(named: Any, facts: Mapping[str, Any]) -> str:
-    """Return the class of a volume from the class that it was given, if any,
-    and from facts about its device and file system."""
+    """Return the class of a volume, from the class that the user named, if any, or from facts about its device and file
+    system."""
     if named:
         return str(named)
     model = facts.get("device_model") or facts.get("device_member_model") or "unknown device"
@@ -30,8 +30,8 @@ def volume_class(named: Any, facts: Mapping[str, Any]) -> str:
 
 
 def size_of(facts: Mapping[str, Any]) -> int | None:
-    """Return the size of a file system in bytes, None if it is not known or varies. The value is a number, or text from
-    the tester's table."""
+    """Return the size of a file system in bytes, or None if it is unknown or varies. The value is a number, or text
+    from the tester's table."""
     text = str(facts.get("filesystem_size_bytes"))
     known = (
         text.isascii()

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """Facts about a volume that are true under every profile. Lost writes would be another such fact, but power cuts have
-results of their own."""
+separate results."""
 
 from __future__ import annotations
 
@@ -12,4 +12,4 @@ STALL = "stall"
 WRONG_DATA = "wrong_data"
 
 WORDS = {IO_ERROR: "had an I/O error", STALL: "stalled beyond the limit", WRONG_DATA: "read back wrong data"}
-"""What a volume did."""
+"""Phrases about what a volume did, by fact."""

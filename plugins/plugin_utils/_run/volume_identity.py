@@ -6,8 +6,8 @@
 observations.
 
 A volume is identified by its machine, its name and its mount point. A different mount point is a different volume. The
-content of the mount point, which is identified by the UUID of the file system and the identifiers of its disks, can be
-replaced: the volume is then the same, and the replacement needs a pass of its own. Its size is not used, because a file
+content at a mount point is identified by the UUID of the file system and the identifiers of its disks. If the content
+is replaced, the volume remains the same, but the new content needs its own pass. The size is not used, because a file
 system can grow.
 """
 
@@ -37,10 +37,10 @@ class VolumeIdentity:
 
 
 def facts_of_identity(record: HostRecord) -> dict[str, Any] | None:
-    """Return the facts of a record that identify a volume, None if it is not known where the host's volume was.
+    """Return the facts of a record that identify a volume, or None if the mount point is unknown.
 
-    A machine without a machine-id has only the name that the inventory gives it.
-    The size is included for comparing volumes of one class.
+    A machine without a machine-id is identified by its inventory name. The size is included because it is needed to
+    compare volumes of a class.
     """
     facts = record.facts
     if not facts.get("mount_point"):
@@ -58,15 +58,15 @@ def facts_of_identity(record: HostRecord) -> dict[str, Any] | None:
 
 
 def identity_of(facts: Mapping[str, Any] | None) -> VolumeIdentity | None:
-    """Return the identity that the facts of :func:`facts_of_identity` stand for, regardless of the version of this
-    collection that recorded them; None if there are none."""
+    """Return the identity for facts returned by :func:`facts_of_identity`, regardless of the version of this collection
+    that recorded them; None if there are no facts."""
     if not facts:
         return None
     return VolumeIdentity(_hash(facts, _OF_THE_VOLUME), _hash(facts, _OF_ITS_DISK), str(facts.get("mount_point") or ""))
 
 
 def identity_of_record(record: HostRecord) -> VolumeIdentity | None:
-    """Return the identity of the volume of a record, None if it is not known."""
+    """Return the identity of the volume of a record, or None if unknown."""
     return identity_of(facts_of_identity(record))
 
 

@@ -21,21 +21,21 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.layout import (
 )
 
 _LONGEST_UNIT = 32
-"""How much of the unit of load points is shown."""
+"""The number of characters that are shown of the unit of load points."""
 
 
 @dataclass(frozen=True)
 class Words:
-    """The displayed names for a worker of the workload, several of them, a load point, and the size of a step;
-    loads is what a load point counts.
+    """The displayed names for one worker, for several workers, for a load point, and for the size of a step. ``loads``
+    is the unit of load points.
 
-    operation is the operation of the rows whose figures stand for a step, empty if there are only rows of writes.
+    operation is the operation of the rows whose figures represent a step; empty if there are only rows of writes.
     shown_operation is the operation that charts show, any_operation is the word for an operation if rows of all
-    operations are shown together, and timed is the word for the operations that were timed. together says whose figures
-    the figures of a step are, and every_row names the rows of a limit that does not name any. row_title, worker_title
-    and loads_title are titles of columns. series names the lines of charts, goes is the verb for them, and at precedes
-    the name of a single line. does says how the workload wrote, for_each says for whom it wrote files, and files says
-    which files their size refers to.
+    operations are shown together, and timed is the word for the operations that were timed. together says to whom the
+    figures of a step belong, and every_row is the text for the rows of a limit that does not name any. row_title,
+    worker_title and loads_title are titles of columns. series names the lines of charts, goes is the verb for them, and
+    at precedes the name of a single line. does says how the workload wrote, for_each says for whom it wrote files, and
+    files says to which files the size refers.
     """
 
     worker: str = "queue manager"
@@ -114,8 +114,8 @@ LIVE_WORDS = Words(size="log write", row_title="Mean size", layout=LIVE_LOG)
 
 
 def words_of(load_unit: str, by_stream: bool | None = None) -> Words:
-    """Return the words of the workload whose load points have this unit (``load_unit`` of run.csv), which also says
-    whether it has streams if ``by_stream`` does not say it."""
+    """Return the words of the workload whose load points have this unit (``load_unit`` in run.csv). If ``by_stream`` is
+    not given, the unit also determines whether the workload has streams."""
     known = _WORDS_BY_LOAD_UNIT.get(load_unit)
     if by_stream or (by_stream is None and load_unit and not known):
         return replace(_STREAMS, **dict.fromkeys(("load", "loads", "loads_title"), load_unit[:_LONGEST_UNIT]))
@@ -127,16 +127,16 @@ _SECTOR_BYTES = 512
 
 
 def size_text(block_size_bytes: int | None) -> str:
-    """Return a block size as text; a stream with its own size mix has none."""
+    """Return a block size as text; a stream with a mix of sizes has none."""
     return "own sizes" if block_size_bytes is None else _units.format_size(block_size_bytes)
 
 
 def row_size_text(size_bytes: int | None) -> str:
-    """Return the block size of a row as text: a size that cannot be one of a test is the mean of a live log."""
+    """Return the block size of a row as text: a size that cannot come from a test is the mean of a live log."""
     return mean_size_text(size_bytes) if size_bytes and size_bytes % _SECTOR_BYTES else size_text(size_bytes)
 
 
 def mean_size_text(size_bytes: float) -> str:
-    """Return a mean size as text, which is hardly ever a whole number of a unit."""
+    """Return a mean size as text. Such a size is hardly ever a whole number of units."""
     unit, name = (1 << 20, "MiB") if size_bytes >= 1 << 20 else (1 << 10, "KiB")
     return f"{_units.format_number(size_bytes / unit)} {name}"

@@ -26,12 +26,12 @@ _LINE = re.compile(r"([0-9a-f]{64})  (.+)")
 
 
 class ManifestError(OSError):
-    """A manifest that cannot be created or read; the message is one sentence."""
+    """A manifest cannot be created or read. The message is one sentence."""
 
 
 def hash_files(root: str) -> dict[str, str]:
-    """Return the SHA-256 of every file in a directory, sorted by the path in the directory.
-    Raises ManifestError if anything there is not a plain file."""
+    """Return the SHA-256 of every file in a directory, sorted by the path in the directory. Raises ManifestError if the
+    directory contains anything else than plain files."""
     hashes = {}
     for path, problem in sorted(_walk(root)):
         try:
@@ -49,7 +49,8 @@ def encode(hashes: Mapping[str, str]) -> bytes:
 
 
 def parse(text: bytes) -> dict[str, str]:
-    """Return what a manifest lists. Raises ManifestError unless the text is exactly what encode would write."""
+    """Return the files and hashes in a manifest. Raises ManifestError unless the text is exactly the same as encode
+    would write."""
     try:
         lines = [_LINE.fullmatch(line) for line in text.decode("ascii").splitlines()]
     except UnicodeDecodeError:
@@ -81,8 +82,8 @@ def _difference(root: str, path: str, signed: str | None) -> str:
 
 
 def _walk(root: str) -> Iterator[tuple[str, str]]:
-    """Yield the path of everything below a directory, except for directories and the signature, with the problem if it
-    is not a regular file."""
+    """Yield the path of everything below a directory, except for directories and the signature, with a problem if it is
+    not a regular file."""
     folders = [""]
     while folders:
         folder = folders.pop()
@@ -104,8 +105,8 @@ def _walk(root: str) -> Iterator[tuple[str, str]]:
 
 
 def sha256_of(path: str) -> str:
-    """Return the SHA-256 of a regular file. Raises ManifestError with the rest of a sentence that begins
-    with the file."""
+    """Return the SHA-256 of a regular file. Raises ManifestError, whose message continues a sentence that begins with
+    the file."""
     digest = hashlib.sha256()
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Signing a run directory, and verifying one that may come from anywhere."""
+"""Signs a run directory, and verifies one that may come from anywhere."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MOST_SIGNATURE_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class SignedRun:
-    """A run with a valid signature: who signed it, how many files, and what the signed files say about the run."""
+    """A run with a valid signature: who signed it, the number of files, and what the signed files say about the run."""
 
     signer: Signer
     files: int
@@ -78,8 +78,8 @@ def verify_run(path: str, signers: str, principal: str = "", moment: str = "") -
 
 
 def _signed(path: str, signer: Signer, files: int) -> tuple[SignedRun | None, list[str]]:
-    """Return the run of a directory whose files have not changed since they were signed. It is a problem if the run is
-    in the directory of another one."""
+    """Return the run of a directory whose files have not changed since they were signed. Reports a problem if the run
+    is in a directory that is named after another run."""
     try:
         directory = RunDirectory.open(path)
         verdict = directory.verdict() or {}

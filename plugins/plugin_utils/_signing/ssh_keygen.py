@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""ssh-keygen, which signs and verifies. It never asks a question: it fails if it would have to ask one."""
+"""Signs and verifies with ssh-keygen. It is never allowed to ask a question; it fails if it would have to."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import M
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 
 NAMESPACE = "run@mqops.logdisk"
-"""The purpose of a signature: one that was made for any other purpose is not valid."""
+"""The purpose of a signature. Signatures that were made for any other purpose are not valid."""
 
 TIMEOUT_S = 60.0
-"""The agent may wait until the user touches a token."""
+"""How long ssh-keygen may take. The agent may wait until the user touches a token."""
 
 _HINTS = {
     "incorrect passphrase": (
@@ -33,29 +33,31 @@ _HINTS = {
         "there is no public key beside it"
     ),
 }
-"""What is wrong, by a part of ssh-keygen's message."""
+"""Explanations of problems, by a part of ssh-keygen's message."""
 
 _GOOD = re.compile(r'Good "[^"]*" signature for (?P<principal>.+) with (?P<key>\S+ key \S+)')
 _ARMOUR = re.compile(rb"-----BEGIN SSH SIGNATURE-----\n(?:[A-Za-z0-9+/=]+\n)+-----END SSH SIGNATURE-----\n")
-"""What ssh-keygen writes. It also reads other white space, so that a changed byte would have no effect."""
+"""The format that ssh-keygen writes. It also accepts other white space, so without this check, some changed bytes would
+have no effect."""
 
 _MOST_LETTERS = 500
 
 
 class SigningError(OSError):
-    """A signature that cannot be made or is not valid; the message is one sentence."""
+    """A signature cannot be made or is not valid. The message is one sentence."""
 
 
 @dataclass(frozen=True)
 class Signer:
-    """Who signed: a principal of the file of allowed signers, and the type and fingerprint of the key."""
+    """The signer: a principal in the file of allowed signers, and the type and fingerprint of the key."""
 
     principal: str
     key: str
 
 
 def try_key(key: str) -> str:
-    """Return the absolute path of a key that a user names, after signing something with it. Raises SigningError."""
+    """Return the absolute path of a key that the user named, after testing it by signing some text. Raises
+    SigningError."""
     path = absolute(key)
     sign(b"", path)
     return path
@@ -77,13 +79,13 @@ def sign(content: bytes, key: str) -> bytes:
 def verify(content: bytes, signature: bytes, signers: str, principal: str = "", moment: str = "") -> Signer:
     """Return who signed a text. Raises SigningError unless the signature is valid and was made by an allowed signer.
 
-    signers is the path of a file of allowed signers, principal is the one that must have signed (any by default), and
-    moment is a result of parse_moment (by default the current time).
+    signers is the path of a file of allowed signers, principal is the principal who must have signed (any by default),
+    and moment is a result of parse_moment (the current time by default).
     """
     if not _ARMOUR.fullmatch(signature):
         raise SigningError("the signature is not written as ssh-keygen writes it")
     as_of = [f"-Overify-time={moment}"] if moment else []
-    with tempfile.NamedTemporaryFile(prefix="logdisk-") as copy:  # ssh-keygen reads the content from its standard input
+    with tempfile.NamedTemporaryFile(prefix="logdisk-") as copy:  # ssh-keygen reads the content from standard input
         copy.write(signature)
         copy.flush()
         common = [*as_of, "-f", signers, "-s", copy.name]
@@ -96,14 +98,14 @@ def verify(content: bytes, signature: bytes, signers: str, principal: str = "", 
 
 
 def parse_moment(text: str) -> str:
-    """Return a day such as 2026-11-21 (its beginning in UTC), or a moment such as 2026-11-21T10:49:35Z,
-    as ssh-keygen reads it. Raises ValueError."""
+    """Return a day such as 2026-11-21 (its beginning in UTC), or a time such as 2026-11-21T10:49:35Z, in the format
+    that ssh-keygen accepts. Raises ValueError."""
     for form in ("%Y-%m-%d", MOMENT):
         try:
             moment = datetime.datetime.strptime(text, form).replace(tzinfo=datetime.timezone.utc)
         except ValueError:
             continue
-        return moment.astimezone().strftime("%Y%m%d%H%M%S")  # older versions only accept local time
+        return moment.astimezone().strftime("%Y%m%d%H%M%S")  # older versions accept only local time
     raise ValueError(f"{text!r} is neither a day such as 2026-11-21 nor a moment such as 2026-11-21T10:49:35Z")
 
 

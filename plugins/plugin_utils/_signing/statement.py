@@ -23,8 +23,8 @@ _RUN_FILE = "run.json"
 
 
 def statement(verdict: Mapping[str, Any], hashes: Mapping[str, str]) -> bytes:
-    """Return the text of the statement on a run: verdict is verdict.json,
-    hashes are the SHA-256 of the files that it is about."""
+    """Return the text of the statement about a run. verdict is verdict.json, and hashes are the SHA-256 of the files to
+    which it applies."""
     tests: dict[str, list[str]] = {PASSED: [], WARNED: [], FAILED: []}
     for host in verdict["hosts"]:
         tests[result_of(host)].append(printable(host_label(host["host"], host["volume"])))
@@ -58,8 +58,8 @@ def _result(verdict: Mapping[str, Any], tests: Mapping[str, Iterable[str]]) -> s
 
 
 def _profiles(verdict: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the descriptor of each profile that judged a host, with the digest that the certificates name,
-    and which hosts it judged."""
+    """Return the descriptor of each profile that judged a host, with the digest that the certificates contain, and the
+    hosts that it judged."""
     known: dict[str, Mapping[str, Any]] = {}
     judged: dict[str, list[str]] = {}
     for host in verdict["hosts"]:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The tester's sources on the controller: their identity, their archive, and the flags that they are compiled with."""
+"""The tester's sources on the controller: their identity, their archive, and the flags with which they are compiled."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FOLDERS = (".", "base", "cut", "figures", "host", "measure", "output", "workload
 
 
 QUICKLY = 4
-"""The level of compression: 9 takes six times as long for 3 % less."""
+"""The compression level. Level 9 takes six times as long and saves only 3 %."""
 
 
 class SourcesError(Exception):
@@ -50,19 +50,19 @@ def source_hash(sources: dict[str, bytes]) -> str:
 
 
 def compiler_flags(sources: dict[str, bytes], extra: str) -> list[str]:
-    """Return the compiler's flags: ours, the sources' hash, and the user's ``extra`` in a shell's notation."""
+    """Return the compiler's flags: the required ones, the hash of the sources, and the user's ``extra`` flags in shell
+    notation."""
     return [*FLAGS, f'-DLOGDISK_SOURCE_HASH="{source_hash(sources)}"', *shlex.split(extra)]
 
 
 def build_name(parts: list[str]) -> str:
-    """Return the folder name of a build: the start of the SHA-256 of everything that affects the result."""
+    """Return the folder name of a build: the beginning of the SHA-256 of everything that affects the result."""
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
 def pack(files: dict[str, bytes]) -> str:
     """Return ``files`` as one compressed text that the ``build`` module unpacks: a line of JSON with the name and size
-    of each, and their contents. It is made anew for each host, so it is only compressed as much as can be done
-    quickly."""
+    of each file, and then the contents. It is made again for each host, so the compression has to be fast."""
     names = sorted(files)
     head = json.dumps([[name, len(files[name])] for name in names]).encode()
     content = b"\n".join([head, b"".join(files[name] for name in names)])

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A static tester for hosts without a compiler, built once per architecture on the controller."""
+"""A static tester for hosts without a compiler, built on the controller once for each architecture."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def read_binary(path: str) -> bytes:
 
 
 def static_binary(sources: dict[str, bytes], extra_flags: str, architecture: str) -> bytes:
-    """Return the tester for ``architecture`` (as uname -m names it), built if the cache has none.
-    Raises BinaryError."""
+    """Return the tester for ``architecture`` (as uname -m names it), which is built if it is not in the cache. Raises
+    BinaryError."""
     flags = [*compiler_flags(sources, extra_flags), "-static"]
     compiler = find_compiler(architecture)
     folder = _folder(compiler, flags, architecture)
@@ -45,7 +45,7 @@ def static_binary(sources: dict[str, bytes], extra_flags: str, architecture: str
 
 
 def cached_binaries(sources: dict[str, bytes], extra_flags: str) -> list[bytes]:
-    """Return what :func:`static_binary` has built from these sources for any architecture. A host can only run the one
+    """Return what :func:`static_binary` has built from these sources for any architecture. A host can run only the one
     for its own architecture."""
     flags = [*compiler_flags(sources, extra_flags), "-static"]
     architectures = {path.parent.name.rpartition("-")[2] for path in cache_directory().glob("*-*/logdisk")}
@@ -61,8 +61,8 @@ def _folder(compiler: str, flags: list[str], architecture: str) -> Path:
 
 
 def find_compiler(architecture: str) -> str:
-    """Return the compiler for ``architecture``: the controller's own, or a cross compiler by its usual name.
-    Raises BinaryError."""
+    """Return the compiler for ``architecture``: the native compiler of the controller, or a cross compiler with its
+    usual name. Raises BinaryError."""
     names = (
         ["cc", "gcc", "clang"]
         if architecture == platform.machine()

@@ -2,5 +2,4 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How a volume is measured: workloads as files, and the options of the tester for them.
-docs/workloads.md explains them."""
+"""Workloads as files, and the options that the tester needs for them. docs/workloads.md explains workloads."""

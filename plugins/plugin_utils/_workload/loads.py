@@ -20,14 +20,14 @@ AUTO = "auto"
 """The value of sweep_loads that lets the controller search for the capacity."""
 EACH, TOGETHER = "each", "together"
 CLIMBS = (EACH, TOGETHER)
-"""Whether each volume is searched by itself, or all volumes of a pool are searched together."""
+"""The ways to search: each volume by itself, or all volumes of a pool together."""
 MOST_ROUNDS = 24
-"""This many rounds are enough to find any capacity from any first load."""
+"""This number of rounds is enough to find any capacity from any first load."""
 _PERCENT = re.compile(r"([0-9]{1,5}(?:\.[0-9]{1,4})?) ?%\Z")
 
 
 def read_load_target(given: Any) -> float:
-    """Return the load that the storage must carry, 0 if none is given. Raises OptionError."""
+    """Return the load that the storage must carry, or 0 if none is given. Raises OptionError."""
     try:
         return _units.parse_number(given or 0)
     except _units.UnitError as error:
@@ -40,9 +40,9 @@ def is_search(given: Any) -> bool:
 
 
 def read_search(variables: Mapping[str, Any], first: float, largest: int) -> tuple[int, dict[str, Any]]:
-    """Return the first load of a search, which is the target if there is one, and otherwise ``first``, and the
-    parameters of the search: how the volumes climb and in which group, the largest load and the number of rounds.
-    Raises OptionError."""
+    """Return the first load of a search, which is the target if there is one and otherwise ``first``, and the
+    parameters of the search: whether the volumes are searched together and in which group, the largest load, and the
+    number of rounds. Raises OptionError."""
     climb, rounds = variables.get(CLIMB) or EACH, variables.get(ROUNDS) or MOST_ROUNDS
     if climb not in CLIMBS:
         raise OptionError(f"{CLIMB} must be {' or '.join(CLIMBS)}, not {climb}")
@@ -61,7 +61,8 @@ def read_loads(given: Any, target: float) -> list[int]:
     """Return the load points in a list, which may be a text. Raises OptionError if two elements are the same load
     point, or if one is not possible.
 
-    A decimal comma in a text would split a percentage into two load points, so numbers and percentages are not mixed.
+    In a text, a decimal comma would split a percentage into a number and another percentage. Therefore, mixing numbers
+    and percentages is refused.
     """
     elements = read_list(given, quantities=True)
     if len({"%" in str(each) for each in elements}) > 1:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Workloads as people write them: names of shipped ones, paths of YAML files, or dictionaries.
+"""Reads workloads in the forms that people use: names of shipped workloads, paths of YAML files, or dictionaries.
 
 A workload is read strictly: anything in its places and streams that the tester would refuse is a DefinitionError here,
 before any host is contacted. The error names the workload, the stream or place and the key, and says what is allowed.
@@ -42,7 +42,7 @@ _ARRIVALS = (CLOSED, EVEN, EXPONENTIAL)
 DSYNC, SYNC = "dsync", "sync"
 _SYNCS = (DSYNC, SYNC, "fdatasync", "fsync", "none")
 _OPENED_WITH = (DSYNC, SYNC)
-"""The sync modes that are a flag of an open file, so that all writers of a place must have the same."""
+"""The sync modes that are flags of an open file. All writers of a place must use the same one."""
 
 MOST_LOADS = 1000
 MOST_PLACES = MOST_STREAMS = 16
@@ -109,8 +109,7 @@ _Named = TypeVar("_Named", Place, Stream)
 
 
 def load_workload(source: str | Mapping[str, Any], search_dir: str | None = None) -> Workload:
-    """Return the workload that a name (of a file in search_dir), a path or a mapping stands for.
-    Raises DefinitionError."""
+    """Return the workload for a name (of a file in search_dir), a path or a mapping. Raises DefinitionError."""
     if isinstance(source, Mapping):
         return _under_its_own_name(_read_workload(source), search_dir)
     if not isinstance(source, str) or not source:
@@ -137,8 +136,8 @@ def _under_its_own_name(workload: Workload, search_dir: str | None) -> Workload:
 
 
 def check_loads(workload: Workload, loads: Sequence[int]) -> None:
-    """Raise DefinitionError if the load points are not possible, or if a stream would get more workers or operations
-    per second than it may have."""
+    """Raise DefinitionError if the load points are not possible, or if a stream would have more workers or operations
+    per second than allowed."""
     if not 0 < len(loads) <= MOST_LOADS or not all(1 <= load <= LARGEST_LOAD for load in loads):
         raise DefinitionError(
             f"loads must be 1 to {MOST_LOADS} load points from 1 to {LARGEST_LOAD}, not {shown(list(loads))}."
@@ -152,7 +151,7 @@ def check_loads(workload: Workload, loads: Sequence[int]) -> None:
 
 
 def largest_load(workload: Workload) -> int:
-    """Return the largest load point at which no stream gets more workers or operations per second than it may have."""
+    """Return the largest load point at which no stream has more workers or operations per second than allowed."""
     limits = (
         (stream.keys.get(key), most)
         for stream in workload.streams
@@ -261,7 +260,7 @@ def _read_key(value: Any, where: str, name: str, key: _Key) -> Any:
 
 
 def _check_keys(read: Mapping[str, Any], where: str, keys: Mapping[str, _Key]) -> None:
-    """Raise DefinitionError if a key is missing or is not meaningful for the pattern and the arrivals."""
+    """Raise DefinitionError if a key is missing or does not apply to the pattern and the arrivals."""
     pattern, arrival = read.get("pattern"), read.get("arrival", CLOSED)
     for name, key in keys.items():
         of_pattern, of_arrival = pattern is None or pattern in key.patterns, arrival in key.arrivals
@@ -325,7 +324,7 @@ def _place_of(keys: Mapping[str, Any], where: str, places: Sequence[Place]) -> P
 
 
 def _as_mq_log(item: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Return a stream that contains ``workload: mq-log``, with the keys that this stands for."""
+    """Return a stream with ``workload: mq-log`` replaced by the keys that it represents."""
     if item["workload"] != MQ_LOG:
         raise DefinitionError(f"{where}: workload: {shown(item['workload'])} is not allowed: allowed is {MQ_LOG}.")
     for key in (*_AS_MQ_LOG, "read"):
@@ -372,7 +371,7 @@ def _check_use(places: Sequence[Place], streams: Sequence[Stream]) -> None:
 
 
 def _check_sync(place: Place, streams: Sequence[Stream]) -> None:
-    """The files of a place are opened in one way, which the streams that write to it determine."""
+    """All files of a place are opened in the same way, which is determined by the streams that write to it."""
     writers = [(stream, stream.keys["sync"]) for stream in streams if stream.writes]
     for stream, sync in writers[1:]:
         first, opened = writers[0]

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The values of the keys of places and streams. Their text is what the tester accepts, and they are read as strictly as
-the tester reads them.
+"""The values of the keys of places and streams. Their text is in the form that the tester accepts, and they are parsed
+as strictly as in the tester.
 
 Every reader raises ValueError if a value is not allowed.
 """
@@ -25,7 +25,7 @@ MOST_WORKERS = 4096
 LEAST_PER_S, MOST_PER_S = Decimal("0.001"), 1_000_000
 LONGEST_PAUSE_US = 60_000_000
 ALL = "all"
-"""This name is not allowed for a place or a stream, because the rows of the whole workload have it."""
+"""This name is not allowed for a place or a stream, because it is used for the rows of the whole workload."""
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,31}\Z")
 _PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,4})?) ?%\Z")
@@ -67,7 +67,7 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Term:
-    """A number that is constant, or that is multiplied by the load point."""
+    """A number that is either constant or multiplied by the load point."""
 
     factor: Decimal = Decimal(1)
     scales: bool = False
@@ -115,7 +115,7 @@ def read_share(value: Any) -> Percent:
 
 
 def read_range(value: Any) -> Range:
-    """Return a percentage or a range of them, such as 20%-60%."""
+    """Return a percentage, or a range of percentages such as 20%-60%."""
     _require(isinstance(value, str) and value.count("-") <= 1)
     ends = [read_percent(end.strip()) for end in value.split("-")]
     _require(ends[0].ppm <= ends[-1].ppm)
@@ -123,7 +123,7 @@ def read_range(value: Any) -> Range:
 
 
 def read_sizes(value: Any) -> Sizes:
-    """Return a size, or a mix of sizes from a dictionary with the share of each."""
+    """Return a size, or a mix of sizes from a dictionary with their shares."""
     if not isinstance(value, Mapping):
         return Sizes({_size(value): WHOLE_PPM})
     shares_ppm = {_size(size): read_share(share).ppm for size, share in value.items()}

@@ -19,8 +19,8 @@ BUILT_IN = (MQ_LOG, COMMITS)
 
 @dataclass(frozen=True)
 class Place:
-    """Where data is. ``keys`` are the keys of the tester's --place, and the text of each value is what the tester
-    accepts."""
+    """A place for data. ``keys`` are the keys of the tester's --place, with the text of each value in the form that the
+    tester accepts."""
 
     name: str
     keys: Mapping[str, Any]
@@ -32,8 +32,8 @@ class Place:
 
 @dataclass(frozen=True)
 class Stream:
-    """A stream: the operations on the data of a place. ``keys`` are the keys of the tester's --stream, and the text of
-    each value is what the tester accepts."""
+    """A stream: the operations on the data of a place. ``keys`` are the keys of the tester's --stream, with the text of
+    each value in the form that the tester accepts."""
 
     name: str
     place: str
@@ -49,7 +49,7 @@ class Stream:
 
     @property
     def operations(self) -> list[str]:
-        """The operations that it makes."""
+        """The kinds of operations that the stream performs."""
         reads = "read" in self.keys and self.keys["read"].ppm > 0
         return [*(["read"] if reads else []), *(["write"] if self.writes else [])]
 
@@ -72,13 +72,12 @@ class Workload:
 
     @property
     def tester_name(self) -> str:
-        """The tester's name for it."""
+        """The tester's name for the workload."""
         return self.built_in or STREAMS
 
     @property
     def means(self) -> list[tuple[str, str, str]]:
-        """The means that the rows of a step have: stream, operation and figure, including those of the whole
-        workload."""
+        """The means in the rows of a step, as stream, operation and figure, including those of the whole workload."""
         rows = [(stream, operation) for stream in self.streams for operation in stream.operations]
         found = [(stream.name, operation, "latency_mean") for stream, operation in rows]
         found += [(stream.name, operation, "response_mean") for stream, operation in rows if "rate" in stream.keys]
@@ -87,18 +86,18 @@ class Workload:
 
     @property
     def direct_sizes_bytes(self) -> list[int]:
-        """The sizes of the operations that bypass the page cache, each once."""
+        """The sizes of operations that bypass the page cache, without duplicates."""
         return self.direct_sizes_of([place.name for place in self.places])
 
     def direct_sizes_of(self, names: Sequence[str]) -> list[int]:
-        """Return the sizes for some of the places."""
+        """Return these sizes for some of the places."""
         direct = {place.name for place in self.places if place.direct and place.name in names}
         return sorted({size for stream in self.streams if stream.place in direct for size in stream.sizes_bytes})
 
     @property
     def told(self) -> dict[str, Any]:
-        """The options of the tester, by option; empty for a built-in workload.
-        They do not include load points and the directories of the places."""
+        """The options of the tester, by option; empty for a built-in workload. They include neither load points nor the
+        directories of the places."""
         if self.built_in:
             return {}
         return {
@@ -109,7 +108,7 @@ class Workload:
 
 
 def built_in(name: str) -> Workload:
-    """Return a built-in workload without the information in its file."""
+    """Return a built-in workload, without the information in its file."""
     return Workload(name, 1, built_in=name)
 
 
