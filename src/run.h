@@ -89,7 +89,7 @@ void run_progress(void *run);
 
 // measurement.c: entry points of a measurement.
 
-// Determines the workload from the options. False, with the reason in options->failure, if that fails.
+// Determines the workload from the options. On failure, returns false, with the reason in options->failure.
 bool measurement_open(struct run *run);
 // Plans the steps and the deadline, and chooses a seed if none was given.
 void measurement_plan(struct run *run);

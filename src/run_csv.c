@@ -111,7 +111,7 @@ static void put_machine(struct csv *csv) {
     csv_integer_if(csv, "memory_bytes", "bytes", pages > 0 && page > 0, (uint64_t)pages * (uint64_t)page);
 }
 
-// What was run.
+// The options and steps of the run.
 
 static void put_option(void *csv, const char *key, const char *unit, const char *value) {
     csv_text(csv, key, unit, value);
@@ -253,7 +253,7 @@ static void put_events(struct csv *csv, const struct run *run) {
     }
 }
 
-// Where it was run.
+// The host and the storage.
 
 static void
 put_nfs(struct csv *csv, const char *name, const char *unit, const struct mount *mount, const char *option) {

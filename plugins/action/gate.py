@@ -50,7 +50,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.run_signatu
 
 MOST_PATH = 100
 """The largest length of a path in the message of a failed host. A longer path is shown relative to the working
-directory if that is shorter."""
+directory if the relative path is shorter."""
 
 
 class ActionModule(ControllerAction):

@@ -127,7 +127,7 @@ class ActionModule(ControllerAction):
 
 
 class Folders(NamedTuple):
-    """Where the profiles and workloads of this collection are."""
+    """The directories of this collection's profiles and workloads."""
 
     profiles: str
     workloads: str

@@ -30,7 +30,7 @@ options:
     CONSULT = r"""
 attributes:
   check_mode:
-    description: In check mode no file is written.
+    description: In check mode, no file is written.
     support: full
   action:
     description: This module has a corresponding action plugin, which does all of the work on the controller.

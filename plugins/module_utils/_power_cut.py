@@ -73,7 +73,7 @@ def sync_marks(directories):
     """Write the marks of directories to the disk, so that files that survive a power cut can be identified as belonging
     to this collection. The tester does the same for the directories.
 
-    Raises OSError if that fails or takes too long.
+    Raises OSError if writing fails or takes too long.
     """
     answer = _time_limit.call_all([lambda: _sync(directories)], SYNC_LIMIT_S)[0]
     if isinstance(answer, _time_limit.TimeLimitError):

@@ -124,7 +124,7 @@ class Run:
         its supervisor has cleaned up.
 
         A process that inherits the descriptor keeps the lock. Raises RunError, which names the run that holds the lock.
-        If that is this run itself, waits up to ``patience_s`` seconds first. The lock does not prevent two runs from
+        If it is this run itself, waits up to ``patience_s`` seconds first. The lock does not prevent two runs from
         using the same disk, because they may have different state directories. The tester prevents that.
         """
         end = time.time() + patience_s

@@ -49,7 +49,7 @@ options:
     default: ""
 attributes:
   check_mode:
-    description: In check mode the module reports a change without building anything.
+    description: In check mode, the module reports a change without building anything.
     support: full
 """
 

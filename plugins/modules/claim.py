@@ -27,7 +27,7 @@ options:
     type: str
     required: true
   plan:
-    description: What M(mqops.logdisk.plan) returned. Each volume of the plan is a storage class.
+    description: The result of M(mqops.logdisk.plan). Each volume of the plan is a storage class.
     type: dict
     required: true
   source_dir:

@@ -76,7 +76,7 @@ options:
     default: 30
 attributes:
   check_mode:
-    description: In check mode the module returns what it would remove.
+    description: In check mode, the module returns what it would remove.
     support: full
 """
 
@@ -97,12 +97,12 @@ removed:
   type: list
   elements: str
 left:
-  description: What could not be removed, and the reason.
+  description: The items that could not be removed, each with the reason.
   returned: always
   type: list
   elements: str
 kept:
-  description: What was kept because a run may still need it, and the reason.
+  description: The items that were kept because a run may still need them, each with the reason.
   returned: always
   type: list
   elements: str

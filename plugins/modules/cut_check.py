@@ -104,7 +104,7 @@ said:
   returned: success
   type: str
 left:
-  description: What could not be removed, and the reason.
+  description: The items that could not be removed, each with the reason.
   returned: success
   type: list
   elements: str

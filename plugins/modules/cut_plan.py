@@ -35,12 +35,12 @@ volumes:
   type: list
   elements: dict
 cuts:
-  description: What the power cuts will do to the host.
+  description: A description of what the power cuts will do to the host.
   returned: if there is no problem
   type: dict
   sample: {count: 1, after_s: 10, command: virsh destroy db01, tests: "Destroying a guest tests ..."}
 problem:
-  description: Why the options cannot be used.
+  description: The reason why the options cannot be used.
   returned: if there is a problem
   type: str
 """

@@ -44,7 +44,7 @@ options:
     default: /var/mqm/mqs.ini
 attributes:
   check_mode:
-    description: In check mode nothing is cut.
+    description: In check mode, nothing is cut.
     support: full
 """
 

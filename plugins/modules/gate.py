@@ -8,8 +8,8 @@ DOCUMENTATION = r"""
 module: gate
 short_description: Judge the fleet, write the report, store the certificates, sign and keep the run
 description:
-  - If the run requires it, compares each measured host with its baseline. If that is not possible, the hosts are
-    inconclusive, and the reason is also returned in RV(fleet_problems).
+  - If the run requires it, compares each measured host with its baseline. If the comparison is not possible, the hosts
+    are inconclusive, and the reason is also returned in RV(fleet_problems).
   - Writes a record for each expected host that has none, judges the fleet, writes the verdict and renders the report.
   - Writes C(outcome.json) to the directory that contains the run directories. A pipeline can use it to distinguish a
     verdict from incorrect usage and from an internal error.

@@ -76,7 +76,7 @@ options:
     required: true
 attributes:
   check_mode:
-    description: In check mode the module does nothing.
+    description: In check mode, the module does nothing.
     support: none
 """
 
@@ -101,7 +101,7 @@ done:
   type: list
   elements: str
 problems:
-  description: What could not be imported, one sentence for each run, volume or file.
+  description: One sentence for each run, volume or file that could not be imported.
   returned: if the history can be opened
   type: list
   elements: str

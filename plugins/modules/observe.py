@@ -93,7 +93,7 @@ options:
     default: /var/mqm/mqs.ini
 attributes:
   check_mode:
-    description: In check mode the module checks the source without starting the observation.
+    description: In check mode, the module checks the source without starting the observation.
     support: full
 """
 

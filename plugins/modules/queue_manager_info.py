@@ -30,7 +30,7 @@ options:
     type: str
     default: ""
   timeout:
-    description: How many seconds to wait for file systems that do not answer.
+    description: Number of seconds to wait for file systems that do not answer.
     type: int
     default: 10
 attributes:

@@ -113,7 +113,7 @@ class ControllerAction(ActionBase):
     def refusal(self, problem: str, report_dir: str, task_vars: Mapping[str, Any], command: str = "") -> dict[str, Any]:
         """Return the result of a task that refuses a run, or a ``command`` that is not a run. The role fails later.
 
-        The ``outcome.json`` of a run is written to the report directory if that is possible.
+        The ``outcome.json`` of a run is written to the report directory if possible.
         """
         content = make_outcome(USAGE, problem)
         if not command:

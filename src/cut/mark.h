@@ -31,7 +31,7 @@ void mark_format(const struct mark *mark, char line[MARK_LINE_BYTES]);
 bool mark_parse(struct mark *mark, const char *line);
 
 // Creates the mark exclusively, and writes and syncs it. Its descriptor holds a lock until the run ends, so that others
-// can see that the run is active. If that fails, returns -1 with errno set, and no mark exists.
+// can see that the run is active. On failure, returns -1 with errno set, and no mark exists.
 int mark_create(const struct mark *mark, int dir_fd);
 void mark_name(char name[NAME_MAX + 1], const char *file_prefix);
 // Reads the mark with the given prefix from a directory, and leaves its descriptor open. Returns -1 if it fails. errno

@@ -91,7 +91,7 @@ static bool read_positions(struct reader *reader, int fd, struct spot at, uint64
 
 // Files.
 
-// -1 and errno if that fails.
+// Returns -1, with errno set, on failure.
 static int open_file(struct reader *reader, int dir_fd, const char *name) {
     const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
     int fd = openat(dir_fd, name, flags | O_DIRECT);

@@ -36,7 +36,7 @@ struct csvfile {
     struct text text;       // its new content
 };
 
-// Opens the file for writing, without changing its content; false if that is not possible.
+// Opens the file for writing, without changing its content. False on failure.
 bool csvfile_open(struct csvfile *csvfile, const char *path, struct failure *failure);
 
 void csvfile_add(struct csvfile *csvfile, const struct mqldt_row *row);

@@ -292,7 +292,7 @@ static bool print_rows(char *rows, size_t length, bool (*wait)(void *), void *co
     return true;
 }
 
-// False if that fails.
+// Returns false on failure.
 static bool print_table(const struct table_file *file, const char *name, bool (*wait)(void *), void *context) {
     struct stat status;
     size_t length = fstat(file->fd, &status) == 0 ? (size_t)status.st_size : 0;

@@ -83,7 +83,7 @@ void tables_flush(struct tables *tables, struct job_thread *files);
 
 // For the thread that writes files: writes the rest of all tables except run.csv. False if any table is missing.
 bool tables_complete(struct tables *tables);
-// Writes run.csv, whose rows are in files[TABLE_RUN].rows, and gives it its name; false if that fails.
+// Writes run.csv, whose rows are in files[TABLE_RUN].rows, and gives it its name; returns false on failure.
 bool tables_complete_run(struct tables *tables);
 
 // Prints the complete tables piece by piece. It calls wait(context) to make room for the next piece. If wait returns

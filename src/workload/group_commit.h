@@ -29,7 +29,7 @@ struct group_commit {
     uint64_t message_bytes, record_bytes;       // bytes of a commit's messages, and of its records in the log
     struct commit_group *groups;        // a ring; an application is in exactly one of them
     uint32_t room;                      // size of the ring
-    // What changes:
+    // Changing during a step:
     uint32_t first, used;
     uint64_t front_bytes;               // bytes of the first commit in writes that have completed
     uint64_t tail_bytes;  // bytes in the page that the last write left partial, if the next one rewrites it

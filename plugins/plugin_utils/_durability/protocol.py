@@ -65,8 +65,8 @@ class Ready:
 
 @dataclass
 class Seen:
-    """What the witness has seen of the tester so far. Times are in nanoseconds by the monotonic clock of the witness.
-    ``ticks`` are the first and the last time that the tester sent, by its own clock.
+    """The output of the tester that the witness has seen so far. Times are in nanoseconds by the monotonic clock of the
+    witness. ``ticks`` are the first and the last time that the tester sent, by its own clock.
     """
 
     ready: Ready | None = None
@@ -85,7 +85,7 @@ class Seen:
 
     @property
     def writing_s(self) -> float:
-        """How long acknowledgements arrived."""
+        """The length of the time during which acknowledgements arrived."""
         return (self.last_ns - self.ready_ns) / 1e9 if self.ready else 0.0
 
     @property

@@ -32,7 +32,7 @@ _LOG, _COMMIT = "log", "commit"
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What the commit workload measured for one queue manager, or for the slowest one if there were several."""
+    """The result of the commit workload for one queue manager, or for the slowest one if there were several."""
 
     commits_per_s: float
     messages_per_s: float

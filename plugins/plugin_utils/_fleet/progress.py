@@ -31,7 +31,7 @@ WIDEST = 200
 """The largest number of characters of a line of text."""
 
 MOST_HOST_LINES = 40
-"""How many lines all hosts of an observation together print with each poll, if there are several hosts."""
+"""The number of lines that all hosts of an observation together print at each poll, if there are several hosts."""
 LINES_OF_ONE = 1000
 
 AUTO, LINES, NONE = "auto", "lines", "none"

@@ -41,7 +41,7 @@ def judge_fleet(run: Mapping[str, Any], records: Iterable[HostRecord]) -> dict[s
 
     run is the content of run.json. records are iterated only once. Anything that was left behind on a host fails the
     gate, regardless of the host's verdict (problems). Every record that needs a verdict must have one (lacks_verdict).
-    In check mode nothing is measured: the verdict is None, and only hosts with a verdict of their own (because a
+    In check mode, nothing is measured: the verdict is None, and only hosts with a verdict of their own (because a
     certification would refuse them) count. Hosts that were only observed have no verdict either. Raises PolicyError if
     the run's policy names an unknown verdict.
     """

@@ -74,7 +74,7 @@ class Evidence:
     that a run needs if this one is inconclusive. log_evidence is the logarithm of the product of the gains, for a pass
     if the value keeps the limit, for a fail if it breaks it; None for means. suspect is true for a row of one worker
     among several that breaks its limit by more than chance explains among that many rows. counted_over_ns is the
-    threshold over which operations were counted, None if that is the limit.
+    threshold over which operations were counted, or None if that is the limit.
     """
 
     method: str

@@ -97,8 +97,8 @@ class Second:
 
 @dataclass(frozen=True, slots=True)
 class Over:
-    """How many operations of a second (at least one) took longer than a threshold. As in the tester, they are counted
-    by whole buckets of the histogram."""
+    """The number of operations of a second (at least one) that took longer than a threshold. As in the tester, they are
+    counted by whole buckets of the histogram."""
 
     second: int
     stream: str

@@ -25,7 +25,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import wo
 
 GATE = "gate"
 REPORT = "report"
-"""Who requested a verdict: the gate, or the report of a run that did not reach its gate."""
+"""Who requests a verdict: the gate, or the report of a run that did not reach its gate."""
 
 
 def judge_run(directory: RunDirectory, asked_by: str) -> dict[str, Any]:

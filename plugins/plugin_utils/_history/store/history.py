@@ -79,7 +79,7 @@ class _UndoneError(Exception):
 
 @dataclass(frozen=True)
 class Revocation:
-    """Who withdrew a certificate, when, and why."""
+    """A revocation: who withdrew a certificate, when, and why."""
 
     sha256: str
     revoked_at: str

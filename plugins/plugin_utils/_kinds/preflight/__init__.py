@@ -10,7 +10,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.kind import K
 
 
 class Preflight(Kind):
-    """What it inspects depends on the kind that the run was opened for."""
+    """The kind that the run was opened for determines what is inspected."""
 
     name = "preflight"
     facets = ("view",)
