@@ -136,8 +136,8 @@ def test_the_note_says_for_how_long_steps_that_kept_all_limits_were_measured():
     ]
     assert [[note for note in notes if note.startswith("Steps ended")] for notes in told] == [
         [
-            "Steps ended when there was enough evidence that all limits are kept (sweep_end_early). Measured, of 10 min "
-            "each: 16 KiB for 5.02 min"
+            "Steps ended when there was enough evidence that all limits are kept (sweep_end_early). Measured, of 10 "
+            "min each: 16 KiB for 5.02 min"
         ],
         [],
         [],
