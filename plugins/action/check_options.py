@@ -104,7 +104,7 @@ class ActionModule(ControllerAction):
         return {"problems": [], "agreed": agreed, "given": given_by_command(options["given"], said), **read, **key}
 
     def _said(self, options: Mapping[str, Any], task_vars: dict[str, Any]) -> Said:
-        """Return the values of the variables of each host, of the play and of the controller."""
+        """Return the variables of each host, of the play and of the controller, with their values."""
         hostvars = task_vars["hostvars"]
         names = list(dict.fromkeys([*option_names(), *options["agreed"]]))
         known = set(option_names())

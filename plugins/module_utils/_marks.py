@@ -48,7 +48,8 @@ def _open_mark(directory, flags):
 
 
 def write_mark(directory, content):
-    """Mark ``directory`` (its path, or its descriptor) as ours. ``content`` (a dict) is stored in the mark.
+    """Mark ``directory`` (its path, or its descriptor) as belonging to this collection. ``content`` (a dict) is stored
+    in the mark.
 
     The file is created exclusively; raises OSError if it exists or cannot be made.
     """

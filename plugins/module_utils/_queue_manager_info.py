@@ -218,8 +218,8 @@ def _describe_planned(planned, log_defaults):
 
 
 def _located(path):
-    """Return where a log is, or will be created: its directory, the one that contains it, and the file system.
-    Raises OSError."""
+    """Return where a log is, or will be created: its directory, the parent directory, and the file system. Raises
+    OSError."""
     directory = os.path.realpath(path)
     parent = _places.nearest_existing(os.path.dirname(directory))
     existing = _places.nearest_existing(directory)

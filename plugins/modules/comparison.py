@@ -61,7 +61,7 @@ page:
   type: str
   sample: /home/ops/reports/compare-20261011T060000Z-3f9a1c/comparison.html
 failures:
-  description: The failure message of each host that is to fail, by host. Problems of the fleet are assigned to
+  description: The failure messages of the hosts that are to fail, by host. Problems of the fleet are assigned to
     C(localhost), or to all hosts if C(localhost) is not part of the play.
   returned: always
   type: dict

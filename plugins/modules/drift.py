@@ -52,7 +52,7 @@ drifting_classes:
   elements: str
   sample: ["Example Disk, xfs, 1 TB"]
 failures:
-  description: The failure message of each host that is to fail, by host. Problems of the fleet are assigned to
+  description: The failure messages of the hosts that are to fail, by host. Problems of the fleet are assigned to
     C(localhost), or to all hosts if C(localhost) is not part of the play.
   returned: always
   type: dict

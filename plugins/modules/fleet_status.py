@@ -57,7 +57,7 @@ problems:
   elements: str
   sample: ["db07: failed mq-log-silver on 2026-11-20 (run 20261120T104935Z-1f0c2a)"]
 failures:
-  description: The failure message of each host that is to fail, by host. Problems of the fleet are assigned to
+  description: The failure messages of the hosts that are to fail, by host. Problems of the fleet are assigned to
     C(localhost), or to all hosts if C(localhost) is not part of the play.
   returned: always
   type: dict

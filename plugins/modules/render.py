@@ -35,8 +35,8 @@ options:
       runs with C(gate_keep_report=true).
     type: str
   workflow:
-    description: ID of the workflow job whose runs are merged. By default it is the one that the job belongs
-      to, C(awx_workflow_job_id).
+    description: ID of the workflow job whose runs are merged. By default, it is the workflow job of this job,
+      C(awx_workflow_job_id).
     type: str
   play_hosts:
     description: The hosts of the play, which fail according to their own verdicts.

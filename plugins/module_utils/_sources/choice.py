@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The sources, and the choice of the one that is used.
+"""The sources, and the choice between them.
 
 Each source is a class with ``check()``, ``samples()`` and ``of_averages``. ``of_averages`` is true if the source reads
 the rolling averages that MQ itself publishes, which needs no privilege. Such a source also has ``check_limit_s``, the

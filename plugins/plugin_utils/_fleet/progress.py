@@ -154,8 +154,8 @@ def fleet_line(statuses: Mapping[str, Mapping[str, Any]], left_s: float, passed_
 
 
 def room_of(hosts: int) -> int:
-    """Return how many separate lines each host may print at each poll. There are none if the number of hosts is large,
-    because nobody could read them."""
+    """Return how many separate lines each host may print at each poll. If there are many hosts, the number is 0,
+    because nobody could read so many lines."""
     if shown_as == NONE:
         return 0
     return LINES_OF_ONE if hosts == 1 else MOST_HOST_LINES // hosts

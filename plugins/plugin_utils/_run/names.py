@@ -32,7 +32,7 @@ MANIFEST = "manifest.sha256"
 SIGNATURE = f"{MANIFEST}.sig"
 
 HOSTS = "hosts"
-"""The folder of the folders of hosts."""
+"""The folder that contains the folders of the hosts."""
 
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}\Z")
 _SAFE_NAME = re.compile(r"[a-z0-9_][a-z0-9_.-]{0,79}\Z")

@@ -51,7 +51,7 @@ def usage_errors(place):
 
 @test
 def mqldt_abbreviations(place):
-    """Abbreviations that are unique among mqldt's options, though not among ours."""
+    """Abbreviations that are unique among mqldt's options, but not among all options of the tester."""
     result = place.logdisk(
         "--di=" + place.dir, "--de=500", "--du", "1", "--c", place.path + "/a.csv", "--f", "x", dir="/nowhere"
     )

@@ -23,7 +23,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics import stu
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.likeness import FEWEST_ALIKE
 
 FEWEST_EARLIER = 4
-"""The number of usual certificates, or nights, that must precede the one that is compared with them."""
+"""The number of usual certificates, or nights, that must precede the certificate or night that is compared with
+them."""
 IN_A_ROW = 2
 """The number of consecutive conspicuous certificates, or slow nights, that stop the gate."""
 

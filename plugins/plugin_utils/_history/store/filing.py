@@ -63,7 +63,7 @@ def store(place: str, certificates: list[Certificate], remembered: Remembered | 
 
 
 def _certificates(directory: RunDirectory, check: bool = False) -> tuple[dict[str, Certificate], list[str]]:
-    """Return the certificates by the folder of their record, and the problems of the other records.
+    """Return the certificates by the folders of their records, and the problems of the other records.
 
     A merged run has no certificates, because the certificates of its records belong to the original runs. Only runs of
     a kind that certifies have certificates.
