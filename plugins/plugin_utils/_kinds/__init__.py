@@ -5,7 +5,7 @@
 """The kinds of runs. All other code asks the kind of a run or record for its properties, and does not check its name.
 
 Each kind is a folder. This module and its imports depend on nothing else, so any other module may import them. The
-other modules of a folder (its facets) are imported on first use, and may themselves import any other room.
+other modules of a folder (its facets) are imported on first use, and may themselves import any other layer.
 """
 
 from __future__ import annotations
