@@ -208,5 +208,5 @@ help: ## this list
 	    /^##@ / { printf "\n%s\n", substr($$0, 5) } \
 	    /^[a-z0-9_-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
-	@echo 'make ends with status 2 whatever failed. A change gate calls ansible-playbook itself, whose status 2 means that'
-	@printf 'the gate said no and whose other statuses mean that something else went wrong.\n'
+	@echo 'make ends with status 2 for any kind of failure. In a change gate, call ansible-playbook directly, and read the'
+	@echo 'outcome from reports/outcome.json (docs/gate.md).'
