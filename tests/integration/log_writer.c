@@ -7,7 +7,8 @@
 //
 // WAY is dsync (pwrite to a file opened with O_DSYNC), flagged (pwritev2 with RWF_DSYNC), flushed (pwrite and
 // fdatasync), grouped (three times pwrite, then fsync), unflushed (pwrite alone), aio (io_submit) or uring (io_uring).
-// ACCOUNT gets a line "log NS" for each log write, when all are done.
+// When all log writes are done, a line
+// "log NS" for each of them is written to ACCOUNT.
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/aio_abi.h>

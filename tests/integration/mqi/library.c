@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// A stand-in for libmqm_r.so.
+// A library that is used instead of libmqm_r.so.
 #include "mqi.h"
 
 #include <stddef.h>

@@ -1,7 +1,8 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The entry points of the MQI in a stand-in for its library. The calling thread sets what a call does.
+// The entry points of the MQI in the library that is used instead of libmqm_r.so. The calling thread determines what a
+// call does.
 #pragma once
 
 struct behaviour {
