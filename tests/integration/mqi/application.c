@@ -6,10 +6,10 @@
 //   application FILE [THREADS:CALL:PATTERN:COUNT:NS ...] [kill] [exit=STATUS] [wait]
 //
 // Each group makes COUNT calls in each of its threads, after the previous group has ended. PATTERN is constant, bursty
-// (every tenth call takes ten times as long), growing (the n-th call takes n times as long), deep (each call makes three
-// more calls within it, and only the outermost call is recorded), left (each call is left by a jump, and is not recorded)
-// or stuck (the call never returns). When all groups are done, a line "CALL NS" for each recorded call is written to FILE.
-// Then the application kills itself, exits with a status, or waits until it is ended.
+// (every tenth call takes ten times as long), growing (the n-th call takes n times as long), deep (each call makes
+// three more calls within it, and only the outermost call is recorded), left (each call is left by a jump, and is not
+// recorded) or stuck (the call never returns). When all groups are done, a line "CALL NS" for each recorded call is
+// written to FILE. Then the application kills itself, exits with a status, or waits until it is ended.
 #include "mqi.h"
 
 #include <pthread.h>
