@@ -74,7 +74,7 @@ class Certification:
     def markdown(self) -> str:
         return (self.path / "report.md").read_text()
 
-    # The verdict of every host as each format has it
+    # The verdict of every host in each format
 
     def verdicts(self) -> dict[str, dict[str, str]]:
         """The verdict of each host, by format and then by host."""

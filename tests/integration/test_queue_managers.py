@@ -37,7 +37,8 @@ DELAY_US = 200_000
 
 
 def writing_to(host: Host, queue_manager: str) -> int:
-    """Return the machine's thread ID of the thread that is writing for a queue manager, 0 if none is."""
+    """Return the ID, as seen from the machine, of the thread that is writing for a queue manager, or 0 if there is
+    none."""
     for task in (task for pid in host.pids("logdisk") for task in Path(f"/proc/{pid}/task").glob("*")):
         with suppress(OSError, ValueError, IndexError):
             descriptor = int((task / "syscall").read_text().split()[1], 16)

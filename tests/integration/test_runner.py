@@ -30,7 +30,7 @@ ANSWERS = {
     "gate_fail_on": ["fail", "inconclusive", "error", "missing", "unreachable"],  # multiselect
     "workspace_owner": "",  # text without an answer
 }
-# The same as in each job of AWX, which also enables its own callback.
+# Each job of AWX has the same settings. AWX also enables its own callback.
 JOB_ENVIRONMENT = {
     "ANSIBLE_CALLBACKS_ENABLED": "indirect_instance_count,mqops.logdisk.report",
     "ANSIBLE_INVENTORY_UNPARSED_FAILED": "True",

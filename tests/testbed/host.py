@@ -80,8 +80,8 @@ def default_size(disk: str, file_system: str) -> str:
 
 
 def interpreter(version: str) -> Path:
-    """The newest Python of a minor version below a version manager's directory. Its directory is self-contained, so a
-    host can have it in the same place."""
+    """The newest Python of a minor version below a version manager's directory. The directory of the interpreter is
+    self-contained, so it can be made available on a host at the same path."""
     base = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     found = sorted(base.glob(f"{version}.*/bin/python{version}"), key=lambda path: int(path.parts[-3].split(".")[2]))
     if not found:

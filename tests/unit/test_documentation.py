@@ -26,8 +26,8 @@ DOCS = [page for page in PAGES if page.parent in (ROOT, ROOT / "docs")]
 FENCED = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 ELSEWHERE = re.compile(r"https?://(?!example\.com/mqops/logdisk/(docs|blob))")
-"""The beginning of an address that no test follows. Pages of this project have relative links,
-which work in a checkout."""
+"""The beginning of a URL that no test checks. Links to pages of this project are relative, so that they work in a
+checkout."""
 NOT_FOR_USERS = {"certify_preflight", "logdisk_sliced"}
 """Variables that only playbooks and AWX set."""
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 WRITES_PER_S = 2500
 
 Disk = Callable[[random.Random, int], tuple[list[int], list[int]]]
-"""A function of random numbers and a duration in seconds that returns the writes of each second and those over the
-limit."""
+"""A function that takes a source of random numbers and a duration in seconds, and returns for each second the number of
+writes and the number of writes over the limit."""
 
 
 def bursty(share: float, slow_us: int, burst_s: float, crowds_s: tuple[float, float] | None = None) -> Disk:

@@ -508,9 +508,9 @@ COMMIT_RUN = {
 
 
 def stream_rows(steps, seconds=600):
-    """Return the rows of a workload of streams. steps holds the streams of each load point: by name and operation, the
-    number of workers, the mean latency in ns, and other figures. Every stream has a row for each worker and one for
-    all, and every step one for the whole workload."""
+    """Return the rows of a workload of streams. steps contains the streams of each load point, by name and operation:
+    the number of workers, the mean latency in ns, and other figures. Every stream has a row for each worker and a row
+    for all workers, and every step has a row for the whole workload."""
     rows = []
     for step, (load, streams) in enumerate(steps.items(), start=1):
         made = []

@@ -66,7 +66,7 @@ def entry(
     valid_days=90,
     **keys,
 ):
-    """Return the entry of something that was judged on a day (ISO 8601)."""
+    """Return the entry of a volume that was judged on a day (ISO 8601)."""
     judged = datetime.date.fromisoformat(day)
     until = (judged + datetime.timedelta(days=valid_days)).isoformat() if effect == CERTIFIES else None
     values = {

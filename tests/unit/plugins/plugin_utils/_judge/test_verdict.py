@@ -51,7 +51,7 @@ def step(**figures):
 
 
 def two(first=None, second=None, together=None, **figures):
-    """Return a step of two queue managers, with figures of each and of all."""
+    """Return the rows of a step with two queue managers: one for each of them, and one for all."""
     rows = fabricate.step_rows(1, 4096, 2, **figures)
     for row, own in zip(rows, (first, second, together), strict=True):
         row.update(own or {})

@@ -39,7 +39,7 @@ def certificate(host, day, factor=1.0, **fields):
 
 
 def night(hosts, day, slow=(), spread=0.01, **fields):
-    """Return a run: each host's figures differ a little, and those of some hosts more."""
+    """Return a run in which the figures of each host differ a little, and those of some hosts differ more."""
     rng = random.Random(f"{day}")
     return [
         certificate(host, day, math.exp(rng.gauss(0, spread)) * dict(slow).get(host, 1), **fields) for host in hosts

@@ -50,7 +50,7 @@ def small(number=0, **fields):
 
 
 def judged(day, effect=CERTIFIES, number=0, **fields):
-    """Return a small certificate of something that was judged that many days after DAY."""
+    """Return a small certificate of a volume that was judged this many days after DAY."""
     date = DAY + datetime.timedelta(days=day)
     until = (date + datetime.timedelta(days=90)).isoformat() if effect == CERTIFIES else None
     times = {"judged_at": f"{date}T10:00:00Z", "valid_from": date.isoformat() if until else None, "valid_until": until}
