@@ -448,7 +448,7 @@ def run_directory(base, measured, unmeasured=(), gate=True, expected=None, queue
 
 
 def drop_lines(files, name, number):
-    """Return tables without a line of one of them, the header being line 1."""
+    """Return tables in which one of them lacks a line. Line 1 is the header."""
     lines = files[name].splitlines(keepends=True)
     return {**files, name: b"".join(lines[: number - 1] + lines[number:])}
 

@@ -93,7 +93,7 @@ class Page(html.parser.HTMLParser):
 
 
 def empty_columns(path, kind="matrix"):
-    """Return the titles of the columns in which no row of a table of this class has anything."""
+    """Return the titles of the columns that are empty in all rows of the tables of this class."""
     tables = [each for each in parsed(path).iter("table") if kind in (each.get("class") or "").split()]
     assert tables
     found = []
