@@ -38,8 +38,8 @@ options:
     description:
       - Whether to also check the meaning of options, once for each value, for example whether a profile exists.
         Commands that open a run use this option. The run is refused if an option of any host is wrong.
-      - Without it, a problem that only some hosts have is not reported here. Instead, the tasks of those hosts fail if
-        they read that option.
+      - With V(false), a problem that only some hosts have is not reported here. Instead, the tasks of those hosts fail
+        if they read that option.
     type: bool
     default: false
   kind:

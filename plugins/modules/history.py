@@ -43,7 +43,7 @@ options:
   mqldt_dates:
     description:
       - The times at which the runs in O(import_mqldt) were measured, one for each run, in the order of the file.
-        O(import_mqldt) must then be a single file. Each is a day such as V(2019-05-04), or a moment in UTC such as
+        O(import_mqldt) must then be a single file. Each is a day such as V(2019-05-04), or a time in UTC such as
         V(2019-05-04T13:00:00Z).
       - If a file contains a single run, its name can contain the day instead.
     type: list

@@ -34,7 +34,7 @@ options:
     default: ""
   date:
     description:
-      - The time at which the key of the signer must be valid, as a day such as V(2026-11-21) or a moment such as
+      - The time at which the key of the signer must be valid, as a day such as V(2026-11-21) or a time such as
         V(2026-11-21T10:49:35Z). If empty, the current time is used.
       - A signature does not prove when it was made. Set a time only if you know from another source that the signature
         existed then.

@@ -28,8 +28,8 @@ void geometry_of(struct geometry *geometry, const struct mark *mark);
 // The place at which a position begins.
 struct spot geometry_spot(const struct geometry *geometry, uint32_t worker, uint64_t position);
 
-// False if the sector is not from this run. Otherwise, returns which write it is from, and the place that this write
-// put it.
+// False if the sector is not from this run. Otherwise, returns which write it is from, and the place to which this
+// write put it.
 bool geometry_trace(const struct geometry *geometry, const unsigned char *sector, uint64_t *write, struct spot *spot);
 
 // Whether an unidentified sector contains some of the run's data for this spot, from any pass. If so, it is damaged,
