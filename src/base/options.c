@@ -601,7 +601,7 @@ static enum options_outcome take_option(struct options *options, char ***words) 
     }
     if ((rule->argument != NULL) != (value != NULL)) {
         (void)complain(
-            options, "'%.200s' %s; try logdisk --help", word, value == NULL ? "wants a value" : "takes no value");
+            options, "'%.200s' %s; try logdisk --help", word, value == NULL ? "requires a value" : "takes no value");
         return OPTIONS_WRONG;
     }
     if (rule->only != ONLY_NONE && options->only[rule->only - 1] == NULL) {

@@ -173,7 +173,7 @@ static void report(struct tables *tables) {
         int error = atomic_load(&file->error);
         if (error != 0 && !file->reported) {
             console_complain("--tables=%s: cannot write %s: %s%s", tables->path, table_names[i], strerror(error),
-                             i == TABLE_RUN ? "" : "; it will be missing, and measuring goes on");
+                             i == TABLE_RUN ? "" : "; it will be missing, and measuring continues");
             file->reported = true;
         }
     }

@@ -41,7 +41,8 @@ REASONS = {
         "observe it again when it is running"
     ),
     "hangs": (
-        "amqsrua said nothing for 30 s, and was ended. Check whether QM1 still answers (echo 'PING QMGR' | runmqsc QM1)"
+        "amqsrua printed nothing for 30 s, and was ended. Check whether QM1 still answers (echo 'PING QMGR' | "
+        "runmqsc QM1)"
     ),
     "denied": "setmqaut -m QM1 -t topic -n SYSTEM.ADMIN.TOPIC -p ops +sub",
     "other": (

@@ -120,7 +120,7 @@ def test_a_frozen_volume_costs_its_neighbours_nothing(
     assert (
         "log2: QM3, QM4 in /log2/logdisk: 4 files of 256K each, writes of 8K to 12K, 1 to 2 writers" in preflight.words
     )
-    assert "QM3 said by amqsrua that its log writes are of 8 KiB to 12 KiB on average" in preflight.words
+    assert "QM3: according to amqsrua, its log writes have an average size of 8 KiB to 12 KiB" in preflight.words
 
     host.freeze("/log3")
     counting, calls = tmp_path / "ssh", tmp_path / "calls"

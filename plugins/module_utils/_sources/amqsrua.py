@@ -168,7 +168,7 @@ class Source:
 
     def _hangs(self, path, seconds):
         return SourceError(
-            "%s said nothing for %d s, and was ended. Check whether %s still answers (echo 'PING QMGR' | runmqsc %s)"
+            "%s printed nothing for %d s, and was ended. Check whether %s still answers (echo 'PING QMGR' | runmqsc %s)"
             % (path, seconds, self._queue_manager, self._queue_manager)
         )
 

@@ -170,7 +170,7 @@ class Source:
                 "exporter of the instance that is active" % (self._url, self._queue_manager)
             )
         return SourceError(
-            "%s knows %s, but said nothing about its log for %d s: the exporter must read the statistics that "
+            "%s knows %s, but published nothing about its log for %d s: the exporter must read the statistics that "
             "the queue manager publishes (usePublications, class DISK), and its user needs the authority to "
             "subscribe to SYSTEM.ADMIN.TOPIC" % (self._url, self._queue_manager, seconds)
         )

@@ -35,7 +35,7 @@ def _watch(name, window_s, url, path):
     problems = []
     for title, source_class in SOURCES:
         source = source_class(dict(queue_manager=name, url=url, amqsrua=path, interval=INTERVAL_S))
-        samples, problem = [], "%s said nothing within %d s" % (title, window_s)
+        samples, problem = [], "%s reported nothing within %d s" % (title, window_s)
         try:
             source.check()
         except SourceError as error:

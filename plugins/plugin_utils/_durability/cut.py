@@ -254,7 +254,9 @@ def _why_not_cut(command: Command, witnessed: Witnessed) -> str:
     if end in (END_OF_TIME, DEADLINE):
         return "the tester reached the end of its time before the power was cut"
     if not witnessed.broken:
-        return f"the host went on writing after the cut command, so its power was not cut{_failure_of(command, ': ')}"
+        return (
+            f"the host continued to write after the cut command, so its power was not cut{_failure_of(command, ': ')}"
+        )
     return ""
 
 
@@ -337,7 +339,7 @@ def total_row(rows: Sequence[Mapping[str, str]]) -> Mapping[str, str]:
 _LOSSES = (
     ("metadata lost", "metadata_lost", "files or directories are gone"),
     (LOST, "lost_tail_writes", "{} acknowledged writes at the end are gone"),
-    (LOST, "lost_out_of_order_writes", "{} writes are gone although later ones are there"),
+    (LOST, "lost_out_of_order_writes", "{} writes are gone although later ones are present"),
     ("torn", "torn_positions", "{} blocks hold parts of two writes"),
     ("misdirected", "misdirected_positions", "{} blocks hold a write that belongs elsewhere"),
     ("unreadable", "unreadable_positions", "{} blocks cannot be read"),

@@ -140,7 +140,7 @@ class Reader:
             return
         found = _READY.match(line)
         if not found:
-            raise ProtocolError(f"the host sent {printable(line[:200])!r}, which is no line of this tester")
+            raise ProtocolError(f"the host sent {printable(line[:200])!r}, which is not a line of this tester")
         values = {**found.groupdict(), **{name: int(found[name]) for name in _NUMBERS}}
         for name, wanted in self._asked.items():
             if values[name] != wanted:

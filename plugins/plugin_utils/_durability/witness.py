@@ -166,7 +166,8 @@ class _Witness:
             self._write(OVER)
         except OSError as error:
             self._fail(
-                f"the witness cannot go on: {error.strerror or error}{f' ({error.filename})' if error.filename else ''}"
+                f"the witness cannot continue: {error.strerror or error}"
+                f"{f' ({error.filename})' if error.filename else ''}"
             )
 
     def _tell_to_end(self, *dummy: Any) -> None:

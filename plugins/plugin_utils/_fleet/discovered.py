@@ -243,8 +243,8 @@ def _about_sizes(group: Sequence[Log]) -> Iterator[str]:
         if sizes:
             spread = sizes[0] if sizes[0] == sizes[-1] else f"{sizes[0]} to {sizes[-1]}"
             yield (
-                f"{name} said by {written.source} that its log writes are of {spread} on average ({len(sizes)} "
-                f"publication{'s' if len(sizes) > 1 else ''})"
+                f"{name}: according to {written.source}, its log writes have an average size of {spread} "
+                f"({len(sizes)} publication{'s' if len(sizes) > 1 else ''})"
             )
         else:
             yield f"{name} did not say how large its log writes are: {written.problem}"

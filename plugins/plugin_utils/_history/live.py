@@ -318,7 +318,7 @@ def _words(live: Live, outcome: str, ratio: float, explained: int | None) -> str
     return (
         f"{slower}: the volume changed or is shared."
         if ratio >= STRONG
-        else f"{slower}. Observe again: if it stays so, the volume changed or is shared."
+        else f"{slower}. Observe again: if this continues, the volume changed or is shared."
     )
 
 

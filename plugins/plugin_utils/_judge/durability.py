@@ -64,8 +64,8 @@ LOSSES = (
     Loss(
         "lost out of order",
         "lost_out_of_order_writes",
-        "There are holes in the log: later records are there, earlier ones are not. MQ stops its recovery at the first "
-        "hole or refuses the log, and all that was committed after it is lost.",
+        "There are holes in the log: later records are present, but earlier ones are not. MQ stops its recovery at the "
+        "first hole or refuses the log, and everything that was committed after it is lost.",
         "A cache writes in an order of its own and does not honour flushes, or the storage dropped a write. Turn the "
         "volatile write cache off, or replace the device, and cut again.",
     ),

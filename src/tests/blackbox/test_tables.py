@@ -97,7 +97,7 @@ def table_that_cannot_be_written_costs_no_other(place):
         universal_newlines=True,
     )
     line = process.stderr.readline()
-    contains(line, "histogram.csv", "No space left", "measuring goes on")
+    contains(line, "histogram.csv", "No space left", "measuring continues")
     equal(process.poll(), None, "still running")
     result = place.finish(process)
     run = without_tables(result, "histogram.csv")
@@ -120,7 +120,7 @@ def full_file_system_of_the_tables(place):
         wait_until_measuring(place, process)
         fill(point)
         line = process.stderr.readline()
-        contains(line, "No space left", "measuring goes on")
+        contains(line, "No space left", "measuring continues")
         equal(process.poll(), None, "still running")
         result = place.finish(process)
         run = result.run()

@@ -186,7 +186,7 @@ void test_options_refused(void) {
         {"--bsize=4K --nonsense=1", "--nonsense=1", "unknown", "--help"},
         {"--bsize=4K --d=1", "--d=1", "ambiguous", "--help"},
         {"--bsize=4K --verify=1", "--verify=1", "takes no value", "--help"},
-        {"--bsize=4K --qm", "--qm", "wants a value", "--help"},
+        {"--bsize=4K --qm", "--qm", "requires a value", "--help"},
         {"--bsize=4K extra", "'extra'", "not an option", "--help"},
         {"--bsize=4K --apps=1", "--apps", "applications that commit", "--workload=commit"},
         {"--bsize=4K --tripleWrite", "--tripleWrite", "applications that commit", "leave it out"},

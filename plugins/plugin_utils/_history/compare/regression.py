@@ -441,7 +441,7 @@ def reason_of(change: HostChange, figure: str, margin: float) -> str:
     bound = f"(with 95 % confidence at most {_than(change.bound, figure)}, margin {format_ratio(margin)})"
     if change.outcome == NON_INFERIOR:
         return f"not worse than its baseline: {found} {bound}"
-    open_end = _outlook(change) or ": the change lies at the margin, so more runs will not tell"
+    open_end = _outlook(change) or ": the change lies at the margin, so more runs will not decide it"
     return f"it cannot be told whether it is worse than its baseline: {found} {bound}{open_end}"
 
 

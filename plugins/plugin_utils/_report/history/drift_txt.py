@@ -60,7 +60,7 @@ def drift_statement(drift: Mapping[str, Any]) -> str:
     if drifted:
         return "; ".join(drifted)
     if drift_outcome(drift) == "unknown":
-        return f"{_volumes(total)} cannot be judged yet, for want of certificates that can be compared"
+        return f"{_volumes(total)} cannot be judged yet, because there are too few certificates that can be compared"
     parts = [f"no volume of {total} is beyond its control limit twice in a row"]
     if counts["short"]:
         parts.append(f"{counts['short']} cannot be judged yet")

@@ -148,7 +148,7 @@ def test_a_program_that_hangs_is_ended(program, monkeypatch):
     source = program(hang=True)
     for call in (source.check, lambda: taken(source)):
         message = why(call)
-        assert "amqsrua said nothing for 0 s, and was ended. Check whether QM1 still answers" in message
+        assert "amqsrua printed nothing for 0 s, and was ended. Check whether QM1 still answers" in message
 
 
 def test_a_program_that_fails_is_to_be_called_by_hand(program):

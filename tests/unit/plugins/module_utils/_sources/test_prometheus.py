@@ -276,7 +276,8 @@ def test_an_endpoint_that_only_knows_the_replicas(exporter, monkeypatch):
 def test_the_status_of_the_log_is_not_what_it_writes(exporter, monkeypatch):
     """mq_prometheus also queries the status of the log, and repeats it in each answer."""
     monkeypatch.setattr(prometheus, "CHECK_S", 0.2)
-    assert "said nothing about its log" in why(exporter(BETWEEN + 'ibmmq_qmgr_log_size_restart{qmgr="QM1"} 4096\n'))
+    answer = BETWEEN + 'ibmmq_qmgr_log_size_restart{qmgr="QM1"} 4096\n'
+    assert "published nothing about its log" in why(exporter(answer))
 
 
 def test_an_answer_without_an_end_is_not_kept(exporter, monkeypatch):
@@ -301,7 +302,7 @@ def test_a_queue_manager_that_ends_ends_the_observation_with_the_reason(exporter
 def test_a_queue_manager_that_no_longer_publishes(exporter, monkeypatch):
     monkeypatch.setattr(prometheus, "PATIENCE_S", 0.2)
     monkeypatch.setattr(prometheus, "CHECK_S", 0.2)
-    assert "knows QM1, but said nothing about its log for 0 s: the exporter must read the statistics" in why(
+    assert "knows QM1, but published nothing about its log for 0 s: the exporter must read the statistics" in why(
         exporter(BETWEEN)
     )
     with pytest.raises(SourceError, match=r"SYSTEM\.ADMIN\.TOPIC"):

@@ -73,7 +73,7 @@ def test_a_source_that_hangs_costs_the_others_nothing(program, url, monkeypatch)
     (PROJECT / program).with_suffix(".json").write_text('{"hang": true}')
     monkeypatch.setattr(amqsrua, "CHECK_S", 1)
     heard = window.watch(["QM1", "QM2"], 1, url, program)
-    assert "said nothing for 1 s, and was ended" in heard["QM1"]["problem"]
+    assert "printed nothing for 1 s, and was ended" in heard["QM1"]["problem"]
     assert heard["QM2"]["source"] == "prometheus"
 
 

@@ -155,9 +155,9 @@ def test_the_sizes_of_all_queue_managers_of_a_file_system_count():
     )
     assert found.volumes[0]["block_sizes"] == ["8K", "60K"]
     sentences = [
-        "QM1 said by amqsrua that its log writes are of 8 KiB on average (2 publications)",
+        "QM1: according to amqsrua, its log writes have an average size of 8 KiB (2 publications)",
         "QM2 did not say how large its log writes are: QM2 is not running \\x1b[2J",
-        "QM3 said by amqsrua that its log writes are of 60,000 B on average (1 publication)",
+        "QM3: according to amqsrua, its log writes have an average size of 60,000 B (1 publication)",
         ROLLING,
     ]
     assert found.sizes["var-mqm-log"] == sentences

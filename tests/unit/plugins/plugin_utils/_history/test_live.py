@@ -83,7 +83,7 @@ def test_the_line_of_the_certificate_predicts_the_mean_of_a_size_that_was_not_me
     "factor, outcome, text",
     [
         (1.3, "alike", "within what differs from run to run"),
-        (1.7, "slower", "Observe again: if it stays so"),
+        (1.7, "slower", "Observe again: if this continues"),
         (3.0, "slower", "3 times slower than certified: the volume changed or is shared."),
         (0.25, "faster", "4 times faster than certified"),
     ],

@@ -399,7 +399,7 @@ def test_what_is_not_published_is_empty(figures, wanted):
 @pytest.mark.parametrize(
     ("observation", "wanted"),
     [
-        (Observation("amqsrua"), "the source said nothing"),
+        (Observation("amqsrua"), "the source reported nothing"),
         (Observation("amqsrua", problems=("It is so.",)), "It is so."),
         (published((None, 8_192_000, 300_000.0, None)), "One thing."),
         (

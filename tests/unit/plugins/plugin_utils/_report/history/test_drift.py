@@ -120,7 +120,7 @@ def test_a_fleet_without_drift_says_so():
     assert text.startswith(
         "NO DRIFT: no volume of 2 is beyond its control limit twice in a row; 1 cannot be judged yet."
     )
-    assert drift_text(drift(short), "p").startswith("UNKNOWN: 1 volume cannot be judged yet, for want of certificates")
+    assert drift_text(drift(short), "p").startswith("UNKNOWN: 1 volume cannot be judged yet, because there are too few")
     assert '<header class="verdict v-inconclusive" id="verdict">' in "".join(render_drift(drift(short)))
 
 
