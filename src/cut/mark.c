@@ -26,6 +26,12 @@ void mark_of_run(struct mark *mark, const struct options *options) {
     (void)snprintf(mark->file_prefix, sizeof mark->file_prefix, "%s", options->file_prefix);
 }
 
+void geometry_of_mark(struct geometry *geometry, const struct mark *mark) {
+    *geometry = (struct geometry){.seed = mark->seed, .block_bytes = mark->block_bytes, .file_bytes = mark->file_bytes,
+                                  .files = mark->files, .queue_managers = (uint32_t)mark->queue_managers};
+    geometry_complete(geometry);
+}
+
 void mark_format(const struct mark *mark, char line[MARK_LINE_BYTES]) {
     char layout[32] = "";
     if (mark->layout > 1) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/options.h"
+#include "workload/geometry.h"
 
 #define MARK_LINE_BYTES 640
 #define MARK_BOOT_ID_MAX 36
@@ -23,6 +24,9 @@ struct mark {
 
 // The mark of the run with these options. The seed must be set.
 void mark_of_run(struct mark *mark, const struct options *options);
+
+// The geometry of a run with that mark.
+void geometry_of_mark(struct geometry *geometry, const struct mark *mark);
 
 // "ready RUN_ID BOOT_ID seed=N bsize=N file_size=N files=N qm=N prefix=NAME layout=N" and a line feed.
 // Versions that wrote layout 1 did not name it.

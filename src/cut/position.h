@@ -4,7 +4,7 @@
 // Classifies the content of a position in a ring by its sectors.
 #pragma once
 
-#include "cut/geometry.h"
+#include "workload/geometry.h"
 
 enum content {
     CONTENT_WHOLE,              // all sectors of one write, or of the preformat, in place

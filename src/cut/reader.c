@@ -244,7 +244,7 @@ static bool open_memory(struct reader *reader) {
 }
 
 void reader_run(struct reader *reader) {
-    geometry_of(&reader->geometry, reader->mark);
+    geometry_of_mark(&reader->geometry, reader->mark);
     bool good = open_memory(reader) && check_marks(reader);
     for (uint32_t worker = 1; good && worker <= reader->geometry.queue_managers && !atomic_load(reader->stop);
          worker++) {

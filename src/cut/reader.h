@@ -8,6 +8,7 @@
 // with O_DIRECT. If their file system does not support it, their pages are dropped from the page cache first.
 #pragma once
 
+#include "cut/mark.h"
 #include "cut/verdict.h"
 
 struct reader {

@@ -3,7 +3,6 @@
 #include "cut/witness.h"
 
 #include "base/units.h"
-#include "cut/geometry.h"
 
 #define OPTION "--checkAcknowledged: "
 #define WORD_BYTES 32                   // longer than any valid number
@@ -49,7 +48,7 @@ static bool take_ready(struct witness *witness, const char *line, struct failure
                    " of its blocks, this version knows %d), so nothing can be concluded; check with that version",
             witness->mark.layout, MARK_LAYOUT);
     }
-    geometry_of(&geometry, &witness->mark);
+    geometry_of_mark(&geometry, &witness->mark);
     witness->counts_max = geometry_writes_max(&geometry);
     witness->ready = true;
     return true;

@@ -3,7 +3,6 @@
 //
 // libFuzzer's entry point for all parsers of external text: the command line, and files of /proc and /sys. The first
 // byte chooses the parser; the rest is its text.
-#include "cut/geometry.h"
 #include "cut/witness.h"
 #include "output/csv.h"
 #include "base/options.h"
@@ -166,7 +165,7 @@ static void fuzz_witness(char *text) {
     if (!good) {
         return;
     }
-    geometry_of(&geometry, &witness.mark);
+    geometry_of_mark(&geometry, &witness.mark);
     require(geometry.positions >= 1 && geometry.block_bytes % 4096 == 0 &&
             strchr(witness.mark.file_prefix, '/') == NULL);
     require(geometry.queue_managers >= 1 && geometry.queue_managers <= OPTIONS_QUEUE_MANAGERS_MAX);

@@ -55,7 +55,7 @@ void test_stamps(void) {
         struct mark mark = mark_with(sizes[below(5)], (1 << 20) + 4096 * below(64), 1 + below(5), 1 + below(1000));
         struct geometry geometry;
         mark.seed = splitmix64(&random_state);
-        geometry_of(&geometry, &mark);
+        geometry_of_mark(&geometry, &mark);
         uint32_t worker = 1 + (uint32_t)below(mark.queue_managers);
         uint64_t n = round % 3 == 0 ? geometry_writes_max(&geometry) - 1 - below(9)
                                     : below(round % 3 == 1 ? 100 : UINT64_C(1) << 30);
@@ -138,7 +138,7 @@ void test_preformat_stamps(void) {
     struct mark mark = mark_with(4096, 2 * FORMAT_PART_BYTES + 8192, 2, 3);
     struct geometry geometry;
     struct payload payload;
-    geometry_of(&geometry, &mark);
+    geometry_of_mark(&geometry, &mark);
     payload_open(&payload, pool, sizeof pool, SEED, 0);
     payload_start_step(&payload, FORMAT_PART_BYTES, FORMAT_PART_BYTES);
     for (uint32_t file = 0; file < 6; file++) {
@@ -169,7 +169,7 @@ static void preformat(void) {
     static _Alignas(4096) unsigned char pool[FORMAT_PART_BYTES];
     struct mark mark = mark_with(BLOCK, FILE_BYTES, FILES, QMS);
     struct payload payload;
-    geometry_of(&shape, &mark);
+    geometry_of_mark(&shape, &mark);
     payload_open(&payload, pool, sizeof pool, SEED, 0);
     payload_start_step(&payload, FORMAT_PART_BYTES, FORMAT_PART_BYTES);
     for (int file = 0; file < QMS * FILES; file++) {
@@ -365,7 +365,7 @@ void test_damage(void) {
 void test_smallest_ring(void) {
     struct mark mark = mark_with(4096, 4096, 1, 1);
     struct geometry one;
-    geometry_of(&one, &mark);
+    geometry_of_mark(&one, &mark);
     for (uint64_t write = 0; write < 5; write++) {      // anything that is found may be the write in flight
         struct position position = {.sectors = {[CONTENT_WHOLE] = 8}, .oldest = write, .newest = write};
         struct durability found = {0};
@@ -483,7 +483,7 @@ void test_explanations(void) {
         struct mark mark = mark_with(4096, 4096, positions, 1);
         struct geometry geometry;
         struct durability found = {0};
-        geometry_of(&geometry, &mark);
+        geometry_of_mark(&geometry, &mark);
         for (uint64_t i = 0; i < positions; i++) {
             uint64_t last = last_at(positions, i, count);
             state[i] = (struct position){.sectors = {[CONTENT_WHOLE] = 8}, .oldest = last, .newest = last};

@@ -1,12 +1,11 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Uses the stamp in each sector of an acknowledged run to determine which write it belongs to. Writes of a queue
+// Uses the stamp in each sector of an run with passes to determine which write it belongs to. Writes of a queue
 // manager are numbered from 1; 0 stands for the preformat. Write w goes to position (w - 1) mod R of the queue
 // manager's ring, where R is the number of positions, which is also the number of writes in a pass.
 #pragma once
 
-#include "cut/mark.h"
 #include "workload/payload.h"
 
 // A sector of 512 bytes in the files of a queue manager.
@@ -22,8 +21,8 @@ struct geometry {
     struct payload writes, preformat;   // without pools, because only the positions of windows are needed
 };
 
-// The geometry of the run with this mark.
-void geometry_of(struct geometry *geometry, const struct mark *mark);
+// Completes a geometry whose members up to queue_managers are set.
+void geometry_complete(struct geometry *geometry);
 
 // The place at which a position begins.
 struct spot geometry_spot(const struct geometry *geometry, uint32_t worker, uint64_t position);

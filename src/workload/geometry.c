@@ -1,18 +1,16 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "cut/geometry.h"
+#include "workload/geometry.h"
 
 #include "workload/test_files.h"
 
-#define MEMORY_ALIGNMENT_BYTES 4096     // the alignment of the memory from which --acknowledge writes
+#define MEMORY_ALIGNMENT_BYTES 4096     // the alignment of the memory from which such runs write
 
-void geometry_of(struct geometry *geometry, const struct mark *mark) {
-    *geometry = (struct geometry){.seed = mark->seed, .block_bytes = mark->block_bytes, .file_bytes = mark->file_bytes,
-                                  .files = mark->files, .queue_managers = (uint32_t)mark->queue_managers};
-    geometry->blocks_a_file = mark->file_bytes / mark->block_bytes;
-    geometry->positions = geometry->blocks_a_file * mark->files;
-    geometry->writes.pool_bytes = payload_pool_bytes(mark->block_bytes, MEMORY_ALIGNMENT_BYTES);
-    payload_start_step(&geometry->writes, mark->block_bytes, MEMORY_ALIGNMENT_BYTES);
+void geometry_complete(struct geometry *geometry) {
+    geometry->blocks_a_file = geometry->file_bytes / geometry->block_bytes;
+    geometry->positions = geometry->blocks_a_file * geometry->files;
+    geometry->writes.pool_bytes = payload_pool_bytes(geometry->block_bytes, MEMORY_ALIGNMENT_BYTES);
+    payload_start_step(&geometry->writes, geometry->block_bytes, MEMORY_ALIGNMENT_BYTES);
     geometry->preformat.pool_bytes = FORMAT_PART_BYTES;
     payload_start_step(&geometry->preformat, FORMAT_PART_BYTES, FORMAT_PART_BYTES);
 }
