@@ -8,11 +8,13 @@
 //   --acknowledge          cut/acknowledge.c: a measurement that also tells another machine which writes have returned
 //   --checkAcknowledged    cut/check.c: after the power was cut, checks whether these writes are there
 //   --removeAcknowledged   cut/remove.c: removes the files of --acknowledge
+//   --lock                 lock/agent.c: locks files of a shared file system, as another machine tells it
 //   --showFio              output/fio.c: prints the nearest job of fio
 #include "base/units.h"
 #include "base/version.h"
 #include "cut/durability_csv.h"
 #include "cut/remove.h"
+#include "lock/agent.h"
 #include "output/console.h"
 #include "output/fio.h"
 #include "run.h"
@@ -238,6 +240,9 @@ int main(int unused, char **argv) {
     }
     if (options.remove_acknowledged) {
         return (int)remove_acknowledged(&options);
+    }
+    if (options.lock) {
+        return (int)lock_agent(&options);
     }
     run.start_ns = now_ns();
     run.start_epoch_ns = epoch_ns();

@@ -38,7 +38,7 @@ struct rule {
     const char *alone;          // the value if the option is given without one; any other value then needs "="
     const char *key, *unit;     // in run.csv
     enum only only;             // the only workload that has the option
-    bool checks;                // true if --checkAcknowledged allows it as well
+    bool checks, locks;         // true if --checkAcknowledged, or --lock, allows it as well
     enum options_outcome asks;  // what the option requests instead of a run
 };
 
@@ -78,7 +78,7 @@ static bool is_pages(const char *value) {
 }
 
 static const struct rule rules[] = {
-    {"dir", 'd', KIND_TEXT, FIELD(dir), .checks = true, .good = is_directories, .initial = ".",
+    {"dir", 'd', KIND_TEXT, FIELD(dir), .checks = true, .locks = true, .good = is_directories, .initial = ".",
      .example = "/mnt/log/test", .allowed = "a directory, or a comma list of one for each queue manager or place",
      .argument = "DIR[,DIR...]",
      .help = "where to write: one directory (with queue managers, DIR1..DIRn), or a list with one for each"},
@@ -208,7 +208,7 @@ static const struct rule rules[] = {
      .help = "start the first step at that instant; later steps keep to their plan", .key = "option_start_at_epoch_s",
      .unit = "s"},
     {"deadline", 0, KIND_INTEGER, FIELD(deadline_s), .min = 1, .max = 31536000, .range_unit = " seconds",
-     .example = "600", .argument = "S", .checks = true,
+     .example = "600", .argument = "S", .checks = true, .locks = true,
      .help = "seconds after which to report what was measured and end (twice the planned time + 60)",
      .key = "option_deadline_s", .unit = "s"},
     {"reserve", 0, KIND_SIZE, FIELD(reserve_bytes), .max = UINT64_C(1) << 44, .range_unit = " bytes", .example = "1G",
@@ -224,10 +224,12 @@ static const struct rule rules[] = {
      .help = "after the cut: compare the files in --dir with what --acknowledge printed, and end"},
     {"removeAcknowledged", 0, KIND_FLAG, FIELD(remove_acknowledged), .only = ONLY_MQ_LOG,
      .help = "remove the files that --acknowledge left in --dir (with its --qm and --filePrefix), and end"},
+    {"lock", 0, KIND_FLAG, FIELD(lock), .locks = true,
+     .help = "obey commands about locks of files in --dir, from standard input, and end with it"},
     {"cpu", 0, KIND_RANGES, FIELD(cpus), .max = OPTIONS_CPUS_MAX - 1, .elements = OPTIONS_LIST_MAX,
      .allowed = "processors, as 0-3,8", .example = "0-3", .argument = "LIST",
      .help = "pin the writers to these processors, in turn", .key = "option_cpus", .unit = "text"},
-    {"runId", 0, KIND_TEXT, FIELD(run_id), .good = is_run_id, .allowed = "up to 64 letters, digits, '.', '_' and '-'",
+    {"runId", 0, KIND_TEXT, FIELD(run_id), .locks = true, .good = is_run_id, .allowed = "up to 64 letters, digits, '.', '_' and '-'",
      .example = "2026-11-21", .argument = "ID", .help = "testers of one run may share a disk (none: its own run)",
      .key = "option_run_id", .unit = "text"},
     {"shareDevice", 0, KIND_FLAG, FIELD(share_device),
@@ -474,7 +476,20 @@ static bool check_check(struct options *options) {
                     options->not_for_check);
 }
 
+// It measures nothing, and one directory has all its files.
+static bool check_lock(struct options *options) {
+    if (options->not_for_lock != NULL) {
+        return complain(options, "--%s is not for --lock, which takes only --dir, --runId and --deadline; leave it out",
+                        options->not_for_lock);
+    }
+    return strchr(options->dir, ',') == NULL ||
+           complain(options, "--lock: a list of --dir is not allowed; allowed: one directory; try --dir=/mnt/log/test");
+}
+
 static bool check_workload(struct options *options) {
+    if (options->lock) {
+        return check_lock(options);
+    }
     if (options->streams.count > 0 && !options->workload_given) {
         options->workload = WORKLOAD_STREAMS;
     }
@@ -609,6 +624,9 @@ static enum options_outcome take_option(struct options *options, char ***words) 
     }
     if (!rule->checks && options->not_for_check == NULL) {
         options->not_for_check = rule->name;
+    }
+    if (!rule->locks && options->not_for_lock == NULL) {
+        options->not_for_lock = rule->name;
     }
     options->workload_given |= rule->field == offsetof(struct options, workload);
     return rule->asks != OPTIONS_RUN ? rule->asks : apply_rule(options, rule, value) ? OPTIONS_RUN : OPTIONS_WRONG;

@@ -83,7 +83,9 @@ struct options {
     bool acknowledge;                   // implies keep_files
     bool remove_acknowledged;           // instead of a run
     const char *check_acknowledged;     // instead of a run: the file of acknowledgements; NULL: not requested
-    const char *not_for_check;          // the first given option that a check does not allow; NULL: none
+    bool lock;                          // instead of a run
+    // the first given option that a check, or --lock, does not allow; NULL: none
+    const char *not_for_check, *not_for_lock;
     const char *run_id;                 // empty: an independent run
     struct number_list cpus;            // empty: not pinned
     struct failure failure;             // OPTIONS_WRONG: what is wrong

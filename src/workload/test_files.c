@@ -174,7 +174,7 @@ static bool enough_descriptors(struct workspace *workspace) {
     return true;
 }
 
-static uint64_t default_reserve_bytes(uint64_t size_bytes) {
+uint64_t test_files_reserve_bytes(uint64_t size_bytes) {
     uint64_t reserve = size_bytes / RESERVE_SHARE;
     reserve = reserve < RESERVE_MIN_BYTES ? RESERVE_MIN_BYTES : reserve;
     return reserve > RESERVE_MAX_BYTES ? RESERVE_MAX_BYTES : reserve;
@@ -221,7 +221,7 @@ static bool enough_space(struct workspace *workspace, uint32_t number) {
     uint64_t size_bytes = (uint64_t)space.f_blocks * space.f_frsize;
     uint64_t free_bytes = (uint64_t)space.f_bavail * space.f_frsize;
     uint64_t reserve = workspace->options->reserve_given ? workspace->options->reserve_bytes
-                                                         : default_reserve_bytes(size_bytes);
+                                                         : test_files_reserve_bytes(size_bytes);
     if (number == 1) {
         workspace->free_bytes = free_bytes;
         workspace->size_bytes = size_bytes;

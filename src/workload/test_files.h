@@ -82,6 +82,9 @@ void workspace_file_path(const struct workspace *workspace, uint32_t place, uint
 // Called by the main thread: copies the current activity. False if there is none.
 bool workspace_activity(struct workspace *workspace, struct activity *copy);
 
+// The space that is left free on a file system of that size, unless the user says otherwise.
+uint64_t test_files_reserve_bytes(uint64_t size_bytes);
+
 // Removes the name if it still refers to the open file; otherwise, returns false.
 bool test_file_unlink(int dir_fd, const char *name, int fd);
 

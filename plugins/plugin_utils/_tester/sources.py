@@ -14,7 +14,7 @@ import zlib
 from pathlib import Path
 
 FLAGS = ("-std=c11", "-D_GNU_SOURCE", "-D_FILE_OFFSET_BITS=64", "-O2", "-pthread", "-I.")
-FOLDERS = (".", "base", "cut", "figures", "host", "measure", "output", "workload")
+FOLDERS = (".", "base", "cut", "figures", "host", "lock", "measure", "output", "workload")
 """The folders of the sources. The tests and the build directory are not part of the sources."""
 
 

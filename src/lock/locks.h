@@ -1,0 +1,23 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// POSIX record locks on whole files, as IBM MQ takes them. They belong to the process, and closing any descriptor of a
+// file gives them up. Functions return 0 or an error.
+#pragma once
+
+#include "lock/locker.h"
+
+int lock_try(int fd);
+int lock_wait(int fd);
+int lock_release(int fd);
+// Whether another process holds the lock.
+int lock_look(int fd, bool *is_locked);
+// Whether the error says that another process holds the lock. Every other error says nothing about that.
+bool lock_is_refused(int error);
+
+// The commands.
+void lock_command_try(struct locker *locker, const struct command *command);
+void lock_command_wait(struct locker *locker, const struct command *command);
+void lock_command_poll(struct locker *locker, const struct command *command);
+void lock_command_test(struct locker *locker, const struct command *command);
+void lock_command_unlock(struct locker *locker, const struct command *command);

@@ -1,0 +1,10 @@
+// Copyright (c) 2026 mqops contributors
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// The command `many`: how many locks does this process get? Creates empty files, or opens them if they exist, and keeps
+// all of them open and locked until the process ends.
+#pragma once
+
+#include "lock/locker.h"
+
+void many_lock(struct locker *locker, const struct command *command);
