@@ -666,7 +666,8 @@ void options_help(FILE *out) {
     (void)fprintf(out, "Usage: logdisk --bsize=SIZE[,SIZE...] [--dir=DIR] [option...]\n"
                   "       logdisk --workload=commit --apps=N[,N...] --msgSize=SIZE[,SIZE...] [--dir=DIR] [option...]\n"
                   "       logdisk --stream=KEY=VALUE,... [--stream=...] [--place=KEY=VALUE,...] [option...]\n"
-                  "       logdisk --checkAcknowledged=FILE [--dir=DIR] [--tables=DIR]\n\n"
+                  "       logdisk --checkAcknowledged=FILE [--dir=DIR] [--tables=DIR]\n"
+                  "       logdisk --lock --dir=DIR [--runId=ID] [--deadline=S]\n\n"
                   "Measures how a disk writes IBM MQ's recovery log: O_DIRECT|O_DSYNC, one write at a time,\n"
                   "sequential over a ring of preformatted files. Defaults are in parentheses.\n\n");
     for (const struct rule *rule = rules; rule < rules + RULES; rule++) {

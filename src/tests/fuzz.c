@@ -1,14 +1,15 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// libFuzzer's entry point for all parsers of external text: the command line, and files of /proc and /sys. The first
-// byte chooses the parser; the rest is its text.
+// libFuzzer's entry point for all parsers of external text: the command line, commands of --lock, and files of /proc and
+// /sys. The first byte chooses the parser; the rest is its text.
 #include "cut/witness.h"
 #include "output/csv.h"
 #include "base/options.h"
 #include "host/cgroup.h"
 #include "host/device.h"
 #include "host/procfs.h"
+#include "lock/protocol.h"
 #include "base/units.h"
 #include "workload/stream_grammar.h"
 
@@ -60,8 +61,8 @@ static void fuzz_options(char *text) {
     if (outcome != OPTIONS_RUN) {
         return;
     }
-    if (options.check_acknowledged != NULL || options.remove_acknowledged) {
-        return;                         // these read or remove files, and measure nothing
+    if (options.check_acknowledged != NULL || options.remove_acknowledged || options.lock) {
+        return;                         // these measure nothing
     }
     bool commits = options.workload == WORKLOAD_COMMIT, streams = options.workload == WORKLOAD_STREAMS;
     require(options.workload < WORKLOADS && (commits || streams) == (options.block_sizes.count == 0));
@@ -176,6 +177,31 @@ static void fuzz_witness(char *text) {
     require(strcmp(witness.reason, "signal") != 0 && witness.last_tick_ns >= witness.first_tick_ns);
 }
 
+static bool consists_of(const char *text, const char *letters) {
+    return text[strspn(text, letters)] == '\0';
+}
+
+// Accepted commands name no other directory, and have what their form says.
+static void fuzz_command(char *text) {
+    struct command command;
+    char message[PROTOCOL_MESSAGE_BYTES];
+    bool good = command_parse(&command, text, message);
+    require(good == (message[0] == '\0') && strlen(message) < sizeof message - 1 && strchr(message, '\n') == NULL);
+    require(command.number <= PROTOCOL_LOCKERS_MAX && command.action <= ACTIONS_OF_USERS);
+    if (!good) {
+        return;
+    }
+    bool bare = command.action == ACTION_START || command.action == ACTION_EXIT || command.action == ACTION_KILL ||
+                task_stopped_by(command.action) != TASKS;
+    require(command.number >= 1 && command.action < ACTIONS_OF_USERS && bare == (command.file[0] == '\0'));
+    require(consists_of(command.file, "abcdefghijklmnopqrstuvwxyz0123456789_-"));
+    require(consists_of(command.hex, "0123456789abcdef") && strlen(command.hex) % 2 == 0);
+    require((command.hex[0] != '\0') == (command.action == ACTION_NONCE_WRITE));
+    require(command.action != ACTION_CREATE || (command.values[0] > 0 && command.values[0] % PROTOCOL_PAGE_BYTES == 0));
+    require(command.action != ACTION_MANY || (command.values[0] >= 1 && command.values[0] <= PROTOCOL_MANY_MAX &&
+                                              strlen(command.file) + 5 <= PROTOCOL_FILE_MAX));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 1 || size > 8192) {
         return 0;
@@ -186,8 +212,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     memcpy(text, data + 1, size - 1);
     text[size - 1] = '\0';
-    static void (*const targets[])(char *) = {fuzz_options, fuzz_kernel_text, fuzz_units, fuzz_csv, fuzz_witness};
-    targets[data[0] % 5](text);
+    static void (*const targets[])(char *) = {fuzz_options, fuzz_kernel_text, fuzz_units, fuzz_csv, fuzz_witness,
+                                           fuzz_command};
+    targets[data[0] % 6](text);
     free(text);
     return 0;
 }

@@ -140,7 +140,7 @@ SET_BY_THE_COLLECTION = {
     "passOdds": "sweep_end_early",
     "runId": "",
     "csvFile": "",
-    **dict.fromkeys(("acknowledge", "checkAcknowledged", "removeAcknowledged"), ""),
+    **dict.fromkeys(("acknowledge", "checkAcknowledged", "lock", "removeAcknowledged"), ""),
     **{each.name: each.variable for each in OPTIONS},
     "load": "sweep_loads",
 }

@@ -1,0 +1,327 @@
+# Copyright (c) 2026 mqops contributors
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""--lock: what lockers of two agents find about locks, updates, writes and verifications, honest and broken ones."""
+
+import itertools
+import os
+
+from agents import PAGE, agents, figures, files_in, make_folder, until_answer
+from support import contains, equal, preloaded, strace, test, until
+
+RING_PAGES = 64
+SECTORS = PAGE // 512
+CONTROL = """
+    #include <dlfcn.h>
+    #include <errno.h>
+    #include <fcntl.h>
+    #include <stdarg.h>
+    #include <unistd.h>
+    static int control(const char *name, int fd, int operation, void *argument) {
+        static int locks;
+        int (*real)(int, int, ...) = (int (*)(int, int, ...))dlsym(RTLD_NEXT, name);
+        struct flock *lock = argument;
+        int takes = (operation == F_SETLK || operation == F_SETLKW) && lock->l_type == F_WRLCK;
+        locks += takes;
+        %s
+        return real(fd, operation, argument);
+    }
+    int fcntl(int fd, int operation, ...) {
+        va_list rest; va_start(rest, operation); void *argument = va_arg(rest, void *); va_end(rest);
+        return control("fcntl", fd, operation, argument);
+    }
+    int fcntl64(int fd, int operation, ...) {
+        va_list rest; va_start(rest, operation); void *argument = va_arg(rest, void *); va_end(rest);
+        return control("fcntl64", fd, operation, argument);
+    }
+"""
+SLOW_READS = """
+    ssize_t pread64(int fd, void *data, size_t length, off64_t offset) {
+        ssize_t (*real)(int, void *, size_t, off64_t) =
+            (ssize_t (*)(int, void *, size_t, off64_t))dlsym(RTLD_NEXT, "pread64");
+        ssize_t done = real(fd, data, length, offset);
+        usleep(2000);
+        return done;
+    }
+"""
+
+
+def create(agent, **files):
+    """Creates files of these numbers of pages."""
+    agent.start(64)
+    for name, pages in files.items():
+        agent.must("64 create %s %d" % (name, pages * PAGE))
+    agent.must("64 exit", "ended")
+
+
+def waits_for_lock(pid):
+    """Whether the kernel lists the process as one that waits for a lock."""
+    with open("/proc/locks") as file:
+        return any(words[1] == "->" and words[5] == str(pid) for words in map(str.split, file))
+
+
+@test
+def second_is_refused(place):
+    with agents(make_folder(place), 2) as (one, two):
+        create(one, lock=1)
+        for agent, number in ((one, 1), (one, 2), (two, 1)):
+            agent.start(number, "lock")
+        equal(two.ask("1 test lock"), "free")
+        equal(one.must("1 lock lock try 5", "held")["tries"], "1")
+        equal(one.ask("1 test lock"), "free", "for the holder itself")
+        for agent, number in ((one, 2), (two, 1)):
+            found = agent.must("%d lock lock try 100" % number, "refused")
+            equal((found["tries"], found["errno"]), ("100", "EAGAIN"))
+            equal(agent.ask("%d test lock" % number), "locked")
+        one.must("1 unlock lock")
+        two.must("1 lock lock try 1", "held")
+        one.must("1 lock lock try 1", "refused")
+
+
+@test
+def hand_over(place):
+    """Whoever waits gets the lock as soon as it is given up in any way, and whoever polls at one of the next tries."""
+    with agents(make_folder(place), 2) as (one, two):
+        create(one, lock=1)
+        for way, mode in itertools.product(("unlock lock", "close lock", "exit", "kill"), ("wait", "poll 10")):
+            one.start(1, "lock")
+            one.must("1 lock lock try 1", "held")
+            pid = two.start(1, "lock")
+            two.start(2, "lock")
+            two.tell("1 lock lock " + mode)
+            if mode == "wait":
+                until(lambda pid=pid: waits_for_lock(pid), "it waits")
+            two.must("2 lock lock try 1", "refused")
+            wanted = {"exit": "ended status=0", "kill": "ended signal=KILL"}.get(way, "done")
+            equal(one.ask("1 " + way), wanted, way)
+            found = two.answer("1 lock")
+            equal(found.split()[0], "held", found)
+            assert int(figures(found)["after_ns"]) > 0, found
+            two.must("2 lock lock try 1", "refused")
+            for agent, number in [(two, 1), (two, 2)] + ([(one, 1)] if wanted == "done" else []):
+                agent.must("%d exit" % number, "ended")
+
+
+@test
+def poll_is_stopped(place):
+    with agents(make_folder(place)) as agent:
+        create(agent, lock=1)
+        agent.start(1, "lock")
+        agent.start(2, "lock")
+        agent.must("1 lock lock wait", "held")
+        agent.tell("2 lock lock poll 3600000")
+        agent.tell("2 stop lock")
+        equal(agent.must_answer("2 lock", "refused")["errno"], "EAGAIN")
+        agent.must("2 lock lock try 1", "refused")
+
+
+@test
+def other_errors_are_no_refusal(place):
+    """The server has no more locks: after three of them, ENOLCK."""
+    shim = preloaded(place, CONTROL % "if (takes && locks > 3) { errno = ENOLCK; return -1; }")
+    with agents(make_folder(place), before=shim) as agent:
+        create(agent, lock=1, record=1)
+        agent.start(1)
+        found = agent.must("1 many m 10")
+        equal((found["held"], found["errno"]), ("3", "ENOLCK"))
+        equal(agent.must("1 many m 10", "failed")["errno"], "EBUSY")
+        agent.start(2, "lock", "record")
+        agent.must("2 add record 3")
+        for command, tries in (("2 lock lock try 9", "1"), ("2 lock lock poll 1", "1"), ("2 lock lock wait", None)):
+            found = agent.must(command, "failed")
+            equal((found.get("tries"), found["errno"]), (tries, "ENOLCK"), command)
+        equal(agent.must("2 add record 1", "failed")["errno"], "ENOLCK")
+
+
+@test
+def many_locks(place):
+    """All files are held until the process ends, whoever created them."""
+    folder = make_folder(place)
+    with agents(folder, 2) as (one, two):
+        for agent in (one, two):
+            agent.start(1)
+        found = one.must("1 many m 1500")
+        equal((found["held"], found["errno"]), ("1500", "-"))
+        equal(len(files_in(folder)), 1500)
+        two.must("1 open m-1499")
+        two.must("1 lock m-1499 try 1", "refused")
+        found = two.must("1 many m 1500")
+        equal((found["held"], found["errno"]), ("0", "EAGAIN"))
+        one.must("1 kill", "ended")
+        two.must("1 lock m-1499 try 1", "held")
+
+
+@test
+def updates_under_a_lock(place):
+    with agents(make_folder(place), 2) as (one, two):
+        create(one, record=1)
+        for agent in (one, two):
+            agent.start(1, "record")
+            equal(agent.must("1 add record 0")["last"], "0", "a new record")
+        for agent in (one, two):
+            agent.tell("1 add record 500")
+        found = [agent.must_answer("1 add", "done") for agent in (one, two)]
+        equal([each["torn"] for each in found], ["0", "0"])
+        for agent in (one, two):
+            equal(agent.must("1 add record 0")["first"], "1000", "what is left")
+
+
+@test
+def updates_without_a_lock(place):
+    """If everybody gets the lock, updates are lost, and the count shows that."""
+    shim = preloaded(place, CONTROL % "if (takes) return 0;" + SLOW_READS)
+    with agents(make_folder(place), 2, before=shim) as (one, two):
+        create(one, record=1)
+        for agent in (one, two):
+            agent.start(1, "record")
+        for agent in (one, two):
+            agent.tell("1 add record 200")
+        for agent in (one, two):
+            agent.must_answer("1 add", "done")
+        assert int(one.must("1 add record 0")["last"]) < 400
+
+
+@test
+def torn_record(place):
+    """Parts of two records are noticed, wherever the border is; the next record is whole again."""
+    folder = make_folder(place)
+    with agents(folder) as agent:
+        create(agent, record=2)
+        agent.start(1, "record")
+        with open(os.path.join(folder, "record"), "r+b") as file:
+            old, new = file.read(PAGE), file.read(PAGE)
+            for border in (8, 512, 2048, PAGE - 8):
+                file.seek(0)
+                file.write(new[:border] + old[border:])
+                file.flush()
+                found = agent.must("1 add record 2")
+                equal((found["torn"], found["first"], found["last"]), ("1", "1", "3"), border)
+        equal(agent.must("1 add record 0")["torn"], "0")
+
+
+@test
+def writes_of_two(place):
+    """Each sector is traced to its writer, and a late write of the first one is found at any place."""
+    folder = make_folder(place)
+    with agents(folder, 2) as (one, two):
+        create(one, log=RING_PAGES)
+        for agent in (one, two):
+            agent.start(1, "log")
+        equal(one.must("1 scan log 1 2")["other_sectors"], str(RING_PAGES * SECTORS), "new")
+        one.tell("1 write log 1")
+        until_answer(one, "1 write each", lambda found: int(found["count"]) > RING_PAGES)
+        one.tell("1 stop write")
+        first = one.must_answer("1 write", "done")
+        found = two.must("1 scan log 1 2")
+        equal((found["a_sectors"], found["a_write_max"]), (str(RING_PAGES * SECTORS), first["count"]), "of the first")
+        with open(os.path.join(folder, "log"), "rb") as file:
+            late = file.read(PAGE)
+        two.tell("1 write log 2")
+        until_answer(two, "1 write each", lambda found: int(found["pass"]) >= 1)
+        two.tell("1 stop write")
+        second = two.must_answer("1 write", "done")
+        found = one.must("1 scan log 1 2")
+        equal(
+            found,
+            {
+                "a_sectors": "0",
+                "b_sectors": str(RING_PAGES * SECTORS),
+                "other_sectors": "0",
+                "a_write_max": "0",
+                "b_write_max": second["count"],
+                "late_sectors": "0",
+            },
+        )
+        with open(os.path.join(folder, "log"), "r+b") as file:
+            file.seek(7 * PAGE)
+            file.write(late[:512])
+        found = two.must("1 scan log 1 2")
+        equal((found["a_sectors"], found["late_sectors"]), ("1", "1"))
+
+
+@test
+def old_writes_are_not_late(place):
+    """Writes of the first one in pages that the second has not reached are not late."""
+    folder = make_folder(place)
+    with agents(folder, before=strace(place, "pwritev:error=EIO:when=11")) as agent:
+        create(agent, log=RING_PAGES)
+        agent.start(1, "log")
+        agent.tell("1 write log 1")
+        equal(agent.must_answer("1 write", "failed")["errno"], "EIO")
+        with open(os.path.join(folder, "log"), "rb") as file:
+            old = file.read()
+        agent.start(2, "log")
+        agent.tell("2 write log 2")
+        found = agent.must_answer("2 write", "failed")
+        equal((found["errno"], found["count"]), ("EIO", "10"))
+        with open(os.path.join(folder, "log"), "r+b") as file:
+            for page in (4, 40):
+                file.seek(page * PAGE)
+                file.write(old[:PAGE])
+        found = agent.must("1 scan log 1 2")
+        equal((found["a_sectors"], found["late_sectors"], found["b_write_max"]), ("16", "8", "10"))
+
+
+@test
+def failed_verification(place):
+    with agents(make_folder(place), before=strace(place, "fsync:error=EIO:when=3")) as agent:
+        create(agent, lock=1)
+        agent.start(1, "lock")
+        agent.must("1 lock lock try 1", "held")
+        agent.tell("1 verify lock 1")
+        found = agent.must_answer("1 verify", "failed")
+        equal((found["errno"], found["count"]), ("EIO", "2"))
+        equal(len([line for line in agent.lines if line.startswith("1 verify each ns=")]), 2)
+
+
+@test
+def lost_lock_is_noticed(place):
+    """A server that forgets a lock grants it to the second, and the first one's verification sees that."""
+    with agents(make_folder(place)) as agent:
+        create(agent, lock=1)
+        agent.start(1, "lock")
+        agent.start(2, "lock")
+        agent.must("1 lock lock try 1", "held")
+        agent.tell("1 verify lock 1")
+        until_answer(agent, "1 verify each", lambda found: int(found["ns"]) > 0)
+        agent.must("1 close lock", "failed")
+        agent.must("1 unlock lock")
+        agent.must("2 lock lock wait", "held")
+        found = agent.must_answer("1 verify", "locked")
+        assert int(found["count"]) > 0 and int(found["max_ns"]) > 0, found
+        agent.must("1 close lock")
+
+
+@test
+def verification_and_writes_stop(place):
+    with agents(make_folder(place)) as agent:
+        create(agent, lock=1, log=RING_PAGES)
+        agent.start(1, "lock", "log")
+        for turn in range(2):
+            agent.tell("1 write log %d" % turn, "1 verify lock 1")
+            until_answer(agent, "1 verify each", lambda found: "ns" in found)
+            agent.tell("1 stop write", "1 stop verify")
+            agent.must_answer("1 write", "done")
+            assert int(agent.must_answer("1 verify", "done")["count"]) > 0
+        agent.tell("1 stop write")
+        contains(agent.answer("1 error"), "nothing to stop")
+        agent.tell("1 write log 3", "1 write log 4")
+        contains(agent.answer("1 error"), "already does that")
+        until_answer(agent, "1 write each", lambda found: int(found["count"]) > 0)
+        agent.must("1 kill", "ended")
+        assert agent.lines[-2].startswith("1 write each count="), "the last count of a writer that was killed"
+
+
+@test
+def nonce(place):
+    folder = make_folder(place)
+    with agents(folder, 2) as (one, two):
+        create(one, nonce=1)
+        one.start(1, "nonce")
+        two.start(1, "nonce")
+        equal(two.must("1 nonce nonce read")["hex"], "-", "a new file")
+        equal(one.must("1 nonce nonce write 00c0ffee")["hex"], "00c0ffee")
+        equal(two.must("1 nonce nonce read")["hex"], "00c0ffee")
+        with open(os.path.join(folder, "nonce"), "r+b") as file:
+            file.write(b"nonce 00c0ffee")
+            file.write(b"X")
+        equal(two.must("1 nonce nonce read")["hex"], "-", "damaged")
