@@ -415,7 +415,11 @@ static bool output_is_drained(const struct agent *agent) {
 }
 
 static enum exit_status status_of(enum end end) {
-    return end == END_INPUT ? EXIT_MEASURED : end == END_SIGNAL || end == END_DEADLINE ? EXIT_INTERRUPTED : EXIT_REFUSED;
+    switch (end) {
+    case END_INPUT: return EXIT_MEASURED;
+    case END_SIGNAL: case END_DEADLINE: return EXIT_INTERRUPTED;
+    default: return EXIT_REFUSED;
+    }
 }
 
 static enum exit_status finish(struct agent *agent) {

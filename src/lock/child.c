@@ -3,7 +3,7 @@
 #include "lock/child.h"
 
 #include "base/failure.h"
-#include "lock/locker.h"
+#include "lock/locker_process.h"
 
 #include <fcntl.h>
 #include <signal.h>

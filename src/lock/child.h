@@ -1,7 +1,8 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// A locker as its supervisor sees it: a child process, a pipe to it and a pipe from it. Nothing here waits for the child.
+// A locker as its supervisor sees it: a child process, a pipe to it and a pipe from it. Nothing here waits for the
+// child.
 #pragma once
 
 #include "lock/shared.h"

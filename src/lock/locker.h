@@ -1,8 +1,8 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// A locker: a process that does what commands say, one after the other. Only lockers touch the file system under test.
-// `verify` and `write` go on in threads of their own.
+// A locker, which is a process, and what its commands share. Only lockers touch the file system under test. `verify`
+// and `write` go on in threads of their own.
 #pragma once
 
 #include "lock/shared.h"
@@ -23,14 +23,9 @@ struct locker {
     struct shared *shared;
     struct locker_state *state;         // its own in the shared memory
     struct opened_file files[LOCKER_FILES_MAX];
-    _Atomic(const struct opened_file *) used[TASKS];       // by a thread; NULL: there is none
+    _Atomic(const struct opened_file *) used[TASKS];   // by a thread; NULL: there is none
     bool has_many;
 };
-
-// Opens the directory, answers `start`, and obeys until the supervisor ends.
-void __attribute__((noreturn)) locker_run(struct locker *locker, const struct command *start);
-
-// For the commands, each of which has a file of its own.
 
 struct answer locker_answer_to(const struct locker *locker, const struct command *command);
 // Sends it to the supervisor, as a whole. Any thread may call it.
@@ -38,11 +33,11 @@ void locker_answer(const struct locker *locker, const struct answer *answer);
 // Answers `done`, or `failed` if the error is not 0.
 void locker_answer_done(const struct locker *locker, const struct command *command, int error);
 
-// NULL: the file is not open.
-const struct opened_file *locker_file(struct locker *locker, const char *name);
+// NULL: the file is not open. An empty name finds an unused entry.
+struct opened_file *locker_file(struct locker *locker, const char *name);
 // Starts a thread that uses the file for an task. The thread calls locker_end_task before its answer.
 int locker_start_task(struct locker *locker, enum task task, const struct opened_file *file,
-                          void *(*work)(void *), void *argument);
+                      void *(*work)(void *), void *argument);
 void locker_end_task(struct locker *locker, enum task task);
 
 // Transfer the first page of a file. 0 or an error; EIO: less was transferred.
