@@ -23,7 +23,7 @@ struct scan {
 static bool is_of(struct writer_found *writer, const unsigned char *sector) {
     uint64_t write;
     struct spot from;
-    bool found = geometry_trace(&writer->geometry, sector, &write, &from) && write > 0;
+    bool found = geometry_trace(&writer->geometry, sector, &write, &from);
     if (found) {
         writer->sectors++;
         writer->write_max = write > writer->write_max ? write : writer->write_max;

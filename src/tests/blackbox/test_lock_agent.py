@@ -47,7 +47,7 @@ def refused_directories(place):
     contains(refuse(2, "--dir=%s/link/" % place.path), "must not be a symbolic link")
     contains(refuse(2, "--dir=%s/missing" % place.path), "No such file")
     mark = folder + "/.mqops-logdisk.json"
-    for text in ("", '{"kind": "other"}', '{"king": "mqops.logdisk"}', " " * 65536 + MARK, '{"kind" "mqops.logdisk"}'):
+    for text in ("", '{"kind": "other"}', '{"king": "mqops.logdisk"}', MARK + " " * 65536, '{"kind" "mqops.logdisk"}'):
         write(mark, text)
         contains(refuse(2, "--dir=" + folder), "does not have the mark")
     os.rename(mark, place.path + "/mark")
@@ -57,7 +57,10 @@ def refused_directories(place):
     contains(refuse(2, "--dir=" + folder), "does not have the mark")
     os.unlink(mark)
     os.mkfifo(mark)
+    pipe = os.open(mark, os.O_RDWR)
+    os.write(pipe, MARK.encode())
     contains(refuse(2, "--dir=" + folder), "does not have the mark")
+    os.close(pipe)
     os.unlink(mark)
     write(mark, '{ "a": 1, "kind" :\n"mqops.logdisk"}')
     equal(
@@ -173,6 +176,8 @@ def end_of_input(place):
     equal(agent.end(), (0, ""))
     equal(files_in(folder), [])
     assert all(map(is_gone, pids)), pids
+    for number in (1, 2):
+        equal(agent.answer("%d kill" % number), "ended signal=KILL")
 
 
 @test
@@ -205,14 +210,14 @@ def lost_reader(place):
 
 @test
 def killed_agent(place):
-    """No process outlives it, whatever it does; the files stay in the marked directory."""
+    """No process outlives it, not even one that waits for a lock; the files stay in the marked directory."""
     folder = make_folder(place)
-    agent = Agent(folder)
+    agent, other = Agent(folder), Agent(folder)
     pids = [agent.start(number) for number in (1, 2, 3)]
     agent.must("1 create lock 4096")
     agent.must("1 create log 1048576")
-    agent.must("1 open lock")
-    agent.must("1 lock lock try 1", "held")
+    other.start(1, "lock")
+    other.must("1 lock lock try 1", "held")
     agent.must("2 open lock")
     agent.tell("2 lock lock wait")
     agent.must("3 open log")
@@ -222,6 +227,7 @@ def killed_agent(place):
     agent.process.wait()
     until(lambda: all(map(is_gone, pids)), "the lockers end")
     equal(files_in(folder), ["lock", "log"])
+    equal(other.end(), (0, ""))
 
 
 @test
