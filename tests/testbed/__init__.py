@@ -8,6 +8,7 @@ PYTHONPATH) and README.md beside this file.
 
 from testbed.bed import Bed
 from testbed.host import Host, HostSpec
+from testbed.servers import Server, ServerSpec
 from testbed.settings import Settings
 
-__all__ = ["Bed", "Host", "HostSpec", "Settings"]
+__all__ = ["Bed", "Host", "HostSpec", "Server", "ServerSpec", "Settings"]

@@ -6,10 +6,12 @@ import sys
 import time
 from pathlib import Path
 
-from testbed import power, reaper, trees
+from testbed import power, reaper, servers, trees
 from testbed.bed import Bed
 from testbed.host import CHARACTERS, DISKS, FILE_SYSTEMS, HostSpec
+from testbed.servers import ServerSpec
 from testbed.settings import Settings, default_prefix
+from testbed.shared.characters import CHARACTERS as SERVER_CHARACTERS
 from testbed.shell import TestbedError
 
 
@@ -36,6 +38,8 @@ def parser() -> argparse.ArgumentParser:
     start.add_argument("hosts", type=int, help="how many")
     start.add_argument("--disk", choices=DISKS, default="ram")
     start.add_argument("--character", choices=CHARACTERS, default="honest", help="what a disk that is cut does")
+    start.add_argument("--server", choices=SERVER_CHARACTERS, default="honest", help="what a shared disk's server does")
+    start.add_argument("--lease", type=float, default=3.0, metavar="SECONDS", help="of a shared disk's server")
     start.add_argument("--file-system", choices=FILE_SYSTEMS, default="ext4")
     start.add_argument("--size", default="")
     start.add_argument("--release", default="bookworm")
@@ -46,7 +50,7 @@ def parser() -> argparse.ArgumentParser:
     start.add_argument("--inventory", type=Path, help="where the inventory goes (default: in the bed's own directory)")
     start.set_defaults(do=up)
 
-    off = commands.add_parser("cut", help="cut the power of a host whose disk is 'cut'")
+    off = commands.add_parser("cut", help="cut the power of a host whose disk is 'cut' or 'shared'")
     off.add_argument(
         "--hang", type=float, default=0.0, metavar="SECONDS", help="the disk answers no more for so long before"
     )
@@ -58,6 +62,10 @@ def parser() -> argparse.ArgumentParser:
     on.set_defaults(do=boot)
     for switch in (off, on):
         switch.add_argument("host", help="its name")
+
+    over = commands.add_parser("fail-over", help="let the server of a shared file system fail over")
+    over.add_argument("server", nargs="?", default=ServerSpec.name, help="its name (default: %(default)s)")
+    over.set_defaults(do=fail_over)
 
     stop = commands.add_parser("down", help="remove everything under the prefix")
     stop.add_argument("--all", action="store_true", help="under every prefix that has a directory of its own")
@@ -73,6 +81,7 @@ def make_tree(settings: Settings, options: argparse.Namespace) -> None:
 def up(settings: Settings, options: argparse.Namespace) -> None:
     wanted = ("disk", "character", "file_system", "size", "release", "image", "python", "compiler", "user")
     choices = {name: getattr(options, name) for name in wanted}
+    choices["server"] = ServerSpec(character=options.server, lease_s=options.lease)
     bed = Bed(settings).up(HostSpec(name=f"h{number}", **choices) for number in range(1, options.hosts + 1))
     print(bed.inventory(options.inventory or settings.state / "inventory.yml"))
 
@@ -90,6 +99,10 @@ def cut(settings: Settings, options: argparse.Namespace) -> None:
 
 def boot(settings: Settings, options: argparse.Namespace) -> None:
     power.on(*power.find(settings, options.host))
+
+
+def fail_over(settings: Settings, options: argparse.Namespace) -> None:
+    servers.fail_over(settings, options.server)
 
 
 def down(settings: Settings, options: argparse.Namespace) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from testbed import reaper, trees
 from testbed.host import Host, HostSpec
+from testbed.servers import Server
 from testbed.settings import Settings
 from testbed.shell import TestbedError, run, wait_for
 
@@ -25,6 +26,7 @@ class Bed:
     def __init__(self, settings: Settings | None = None) -> None:
         self.settings = settings or Settings()
         self.hosts: dict[str, Host] = {}
+        self.servers: dict[str, Server] = {}
         self.subnet = 0
 
     def __enter__(self) -> "Bed":
@@ -59,7 +61,10 @@ class Bed:
         reaper.reap(self.settings)
         for host in self:
             host.wait_until_ended()
+        for server in self.servers.values():
+            server.wait_until_ended()
         self.hosts = {}
+        self.servers = {}
 
     # The parts of the bed
 
@@ -112,12 +117,28 @@ class Bed:
         for number, spec in enumerate(specs, start=1):
             tree = trees.tree(self.settings, spec.release, spec.image)
             self.hosts[spec.name] = Host(spec, number, self.settings.prefix, self.subnet, state, tree)
+        self._make_servers()
         batch = [command for host in self for command in host.network_commands(self.settings.bridge)]
         run("ip", "-batch", "-", stdin="\n".join(batch) + "\n")
         for host in self:
             host.start()
         public = " ".join((state / "host_key.pub").read_text().split()[:2])
         (state / "known_hosts").write_text("".join(f"{host.address} {public}\n" for host in self))
+
+    def _make_servers(self) -> None:
+        """The servers of shared file systems, each with an address of its own on the bridge."""
+        for host in self:
+            spec = host.spec.server
+            if host.spec.disk != "shared":
+                continue
+            if spec.name not in self.servers:
+                address = f"10.{self.subnet}.255.{253 - len(self.servers)}"
+                run("ip", "addr", "add", f"{address}/16", "dev", self.settings.bridge)
+                self.servers[spec.name] = Server(spec, address, self.settings)
+                self.servers[spec.name].start()
+            host.server = self.servers[spec.name]
+            if host.server.spec != spec:
+                raise TestbedError(f"two servers have the name {spec.name}")
 
     def _wait_for_ssh(self) -> None:
         waiting = list(self)

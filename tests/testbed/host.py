@@ -11,10 +11,12 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from testbed import disk, power, processes
+from testbed.servers import PORT, PRIORITY, Server, ServerSpec
 from testbed.shell import TestbedError, run, wait_for
 
 HERE = Path(__file__).resolve().parent
-DISKS = ("ram", "file", "slow", "cut", "tmpfs", "directory")
+CUT_OFF = "testbed"  # the table of nft
+DISKS = ("ram", "file", "slow", "cut", "tmpfs", "directory", "shared")
 CHARACTERS = (
     "honest",
     "honest-garbage",
@@ -39,7 +41,8 @@ class HostSpec:
     systems, in memory; ``image``: a container image instead of a Debian release; ``python``: "" for the release's own,
     "none", "broken", or a version such as "3.6" for this machine's interpreter of that version (:func:`interpreter`);
     ``alone``: the host looks like a separate machine, so that a run can certify it, however busy this machine is; its
-    disk is ``ram`` or ``slow``; ``tracing``: the host has tracefs and this machine's bpftrace."""
+    disk is ``ram`` or ``slow``; ``tracing``: the host has tracefs and this machine's bpftrace; ``server``: of a disk
+    that is ``shared``."""
 
     name: str
     disk: str = "ram"
@@ -58,6 +61,7 @@ class HostSpec:
     alone: bool = False
     tracing: bool = False
     variables: dict[str, object] = field(default_factory=dict)
+    server: ServerSpec = field(default_factory=ServerSpec)
 
     def __post_init__(self) -> None:
         for value, allowed, what in ((self.disk, DISKS, "disk"), (self.file_system, FILE_SYSTEMS, "file system")):
@@ -99,6 +103,7 @@ class Host:
         self.dir = state / f"h{number}"
         self.tree = tree
         self.disk = disk.SlowDisk(self.dir / "disk")
+        self.server: Server | None = None  # set by the bed if the disk is shared
         self.is_linked = True
         self._pid = 0
         self._process: subprocess.Popen[bytes] | None = None
@@ -171,6 +176,9 @@ class Host:
             "PLUGINS": str(HERE),
             "CHARACTER": spec.character,
             "CACHE_BLOCKS": str(spec.cache_blocks),
+            "SERVER": self.server.source if self.server else "",
+            "LEASE_S": str(spec.server.lease_s),
+            "PRIORITY": " ".join(PRIORITY),
         }
 
     def check_alive(self) -> None:
@@ -187,7 +195,7 @@ class Host:
         processes.kill(self.pid)
 
     def hang(self) -> None:
-        """The disk whose power is to be cut stops responding."""
+        """The disk whose power is to be cut stops responding; of a shared file system, the host's client."""
         power.hang(self.dir)
 
     def cut(self) -> None:
@@ -271,6 +279,15 @@ class Host:
         run("ip", "link", "set", self.net, "up")
         self.is_linked = True
 
+    def cut_off(self) -> None:
+        """The server of the shared file system cannot be reached, and nothing else changes."""
+        rules = f"type filter hook output priority 0; ip daddr {self.server.address} tcp dport {PORT} drop;"
+        run(*self.command("nft", "-f", "-"), stdin=f"table inet {CUT_OFF} {{\nchain output {{\n{rules}\n}}\n}}\n")
+
+    def reconnect(self) -> None:
+        """Undo cut_off()."""
+        run(*self.command("nft", f"delete table inet {CUT_OFF}"))
+
     def freeze(self, mount_point: str = "/fut") -> None:
         if self.spec.disk == "directory":
             raise TestbedError(f"host {self.name} shares a file system with this machine, which would freeze too")
@@ -310,7 +327,8 @@ class Host:
         """Undo everything that would keep the host's processes and file system from ending."""
         self.disk.heal()
         with suppress(TestbedError, OSError):  # no longer running, or never started
-            for mount_point in ("/fut", *self.spec.more):
+            # A shared file system cannot be frozen, and asking it may take until its server answers.
+            for mount_point in (*(("/fut",) if self.spec.disk != "shared" else ()), *self.spec.more):
                 self.thaw(mount_point)
 
     def wait_until_ended(self) -> None:

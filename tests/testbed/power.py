@@ -14,6 +14,7 @@ from testbed.shell import TestbedError, run
 SIOCGIFFLAGS = 0x8913
 SIOCSIFFLAGS = 0x8914
 IFF_UP = 0x1
+CLIENT = "testbed.shared.client"
 INTERFACE_REQUEST = "16sH14x"
 
 
@@ -36,14 +37,18 @@ def first_pid(directory: Path, net: str) -> int:
     raise TestbedError(f"host {net} is not running: {log.read_text(errors='replace').strip() if log.exists() else ''}")
 
 
-def disk_pids(directory: Path) -> tuple[int, int]:
-    """The processes that provide the disk of a host: nbdkit, which contains the cache, and nbdfuse."""
-    found = {pid: line for pid in processes.all_pids() if f"{directory}/nbd/" in (line := processes.command_line(pid))}
-    server = [pid for pid, line in found.items() if "cutdisk.py" in line]
-    client = [pid for pid, line in found.items() if line.startswith("nbdfuse ")]
-    if not (server and client):
-        raise TestbedError(f"the host in {directory} has no disk that can be cut: its disk is not 'cut'")
-    return server[0], client[0]
+def disk_pids(directory: Path) -> list[int]:
+    """The processes that are a host's disk, in the order in which they die: nbdkit, which has the cache, and nbdfuse;
+    or the client of a shared file system."""
+    lines = {pid: processes.command_line(pid) for pid in processes.all_pids()}
+    shared = [pid for pid, line in lines.items() if f" -m {CLIENT} " in line and line.endswith(f" {directory}")]
+    of_disk = {pid: line for pid, line in lines.items() if f"{directory}/nbd/" in line}
+    server = [pid for pid, line in of_disk.items() if "cutdisk.py" in line]
+    client = [pid for pid, line in of_disk.items() if line.startswith("nbdfuse ")]
+    found = shared or (server[:1] + client[:1] if server and client else [])
+    if not found:
+        raise TestbedError(f"the host in {directory} has no disk that can be cut: its disk is not 'cut' or 'shared'")
+    return found
 
 
 def hang(directory: Path) -> None:
@@ -58,14 +63,15 @@ def cut(directory: Path, net: str) -> None:
     The disk is killed first: if an acknowledgement were lost before that, a disk that ignores flushes would look
     honest. The network is next, because no output of the host about its dead disk may leave the host.
     """
-    server, client = disk_pids(directory)
+    first, *others = disk_pids(directory)
     host = first_pid(directory, net)
     (directory / "power").unlink(missing_ok=True)
     (directory / "cut").touch()
-    processes.kill(server)
+    processes.kill(first)
     set_link(net, up=False)
     processes.kill(host)
-    processes.kill(client)  # nbdfuse does not always end with its server
+    for pid in others:
+        processes.kill(pid)  # nbdfuse does not always end with its server
 
 
 def forget_connections(net: str) -> None:

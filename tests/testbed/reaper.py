@@ -10,7 +10,7 @@ import signal
 from contextlib import suppress
 from pathlib import Path
 
-from testbed import disk, processes
+from testbed import disk, processes, servers
 from testbed.settings import Settings
 from testbed.shell import TestbedError, attempt, run, wait_for
 
@@ -92,15 +92,15 @@ def mounts_of(pid: int, devices: list[str]) -> list[Path]:
 
 
 def helpers(settings: Settings) -> set[int]:
-    """Processes outside the hosts that belong to the bed, such as the master processes of ssh. Their command lines
-    contain the directory of the bed."""
+    """Processes outside the hosts that work for the bed, ssh's masters and servers: they name its directory."""
     state = f"{settings.state}/"
-    return {
-        pid for pid in processes.all_pids() if pid != os.getpid() and _is_helper(processes.command_line(pid), state)
+    masters = {
+        pid for pid in processes.all_pids() if pid != os.getpid() and _is_master(processes.command_line(pid), state)
     }
+    return masters | set(servers.pids(settings))
 
 
-def _is_helper(command_line: str, state: str) -> bool:
+def _is_master(command_line: str, state: str) -> bool:
     return command_line.startswith("ssh: ") and state in command_line
 
 

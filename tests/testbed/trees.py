@@ -11,8 +11,8 @@ from testbed import images
 from testbed.settings import Settings
 from testbed.shell import TestbedError, attempt, run
 
-PACKAGES = ("gcc", "libc6-dev", "openssh-server", "procps", "python3", "sudo")
-USER = "ops"  # the user logs in like root, and may run everything with sudo without a password
+PACKAGES = ("gcc", "libc6-dev", "nftables", "openssh-server", "procps", "python3", "sudo")
+USER = "ops"  # logs in like root, and may run everything with sudo without a password
 LAYOUT = 1  # incremented when prepare() changes
 
 

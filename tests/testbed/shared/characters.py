@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How a server behaves: one is honest, and each of the others lies in one way."""
+
+from testbed.shared import wire
+
+CHARACTERS = {
+    "honest": "a lock excludes all hosts; it ends with its holder or lease, and later input and output fails with EIO",
+    "local": "locks exclude only processes of the same host",
+    "grant": "every lock is granted",
+    "stale": "no lease expires",
+    "late": "whoever waits for a lock gets it late_s after it is free",
+    "unfenced": "reads and writes are accepted after the lease has expired",
+    "reads": "writes are accepted after the lease has expired, reads are not",
+    "forgets": "a fail-over loses all locks, and there is no grace period",
+    "loses": "one in lost_every writes of 512 bytes is acknowledged and lost",
+    "crowded": "after crowded_s of writes of 4 KiB or more, every lock is granted",
+}
+
+NEEDS_LEASE = {wire.READ, wire.WRITE, wire.FSYNC, wire.GETLK, wire.SETLK, wire.SETLKW}
+ACCEPTED_AFTER_LEASE = {
+    "unfenced": {wire.READ, wire.WRITE, wire.FSYNC},
+    "reads": {wire.WRITE, wire.FSYNC},
+}
+
+
+def fenced(character: str) -> set[int]:
+    """The operations that fail if the lease has expired since the file was opened."""
+    return NEEDS_LEASE - ACCEPTED_AFTER_LEASE.get(character, set())

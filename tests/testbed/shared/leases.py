@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The clients of a server, and until when their leases last."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+
+@dataclass(eq=False)
+class Client:
+    """A host since its last boot. ``epoch`` grows whenever its lease expires."""
+
+    number: int
+    name: str
+    epoch: int = 1
+    heard: float = field(default_factory=time.monotonic)
+    has_lease: bool = True
+
+
+class Leases:
+    def __init__(self, lease_s: float) -> None:
+        self.lease_s = lease_s
+        self.clients: dict[int, Client] = {}
+
+    def client(self, number: int, name: str) -> Client:
+        return self.clients.setdefault(number, Client(number, name))
+
+    def renew(self, client: Client) -> None:
+        client.heard = time.monotonic()
+        client.has_lease = True
+
+    def renew_all(self) -> None:
+        for client in self.clients.values():
+            client.heard = time.monotonic()
+
+    def expire(self) -> Iterator[Client]:
+        """The clients whose leases expire now."""
+        for client in self.clients.values():
+            if client.has_lease and time.monotonic() - client.heard > self.lease_s:
+                client.has_lease = False
+                client.epoch += 1
+                yield client

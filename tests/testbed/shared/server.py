@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The server of a shared file system: ``server.py DIRECTORY``, in which ``spec.json`` and ``address`` are.
+
+It serves any number of clients in one thread, from memory. SIGHUP is a fail-over: all connections end, nobody listens
+for fail_over_s, and then the files are there again, with the locks and a grace period of one lease if it is honest.
+"""
+
+import contextlib
+import errno
+import json
+import select
+import signal
+import socket
+import struct
+import sys
+import time
+from pathlib import Path
+
+from testbed.servers import LISTENS, PORT, ServerSpec, size_bytes
+from testbed.shared import wire
+from testbed.shared.characters import fenced
+from testbed.shared.files import Tree
+from testbed.shared.leases import Client, Leases
+from testbed.shared.locking import Locking
+from testbed.shared.operations import OPERATIONS, Request
+
+TICK_S = 0.1
+RECEIVE_BYTES = 1 << 18
+RECORD_BYTES = 512
+
+
+class Connection:
+    """``unsent``: answers that the network has not taken yet."""
+
+    def __init__(self, accepted: socket.socket, name: str) -> None:
+        self.socket = accepted
+        self.name = name
+        self.client: Client | None = None
+        self.received = b""
+        self.unsent = bytearray()
+        accepted.setblocking(False)
+        accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+
+class Server:
+    def __init__(self, spec: ServerSpec, address: str) -> None:
+        self.spec = spec
+        self.address = address
+        self.tree = Tree(size_bytes(spec.size))
+        self.leases = Leases(spec.lease_s)
+        self.locking = Locking(spec, self.tree, self.answer, log)
+        self.fenced = fenced(spec.character)
+        self.connections: dict[int, Connection] = {}
+        self.of_client: dict[Client, Connection] = {}
+        self.records_written = 0
+        self.fails_over = False
+        self.poller = select.epoll()
+        self.listener = self.listen()
+
+    # The network
+
+    def listen(self) -> socket.socket:
+        listener = socket.create_server((self.address, PORT), backlog=128)
+        listener.setblocking(False)
+        self.poller.register(listener, select.EPOLLIN)
+        log(f"{LISTENS} {self.address}:{PORT}, {self.spec}")
+        return listener
+
+    def run(self) -> None:
+        while True:
+            for number, events in self.poller.poll(TICK_S):
+                if number == self.listener.fileno():
+                    self.accept()
+                elif number in self.connections:
+                    self.serve(self.connections[number], events)
+            self.tick()
+
+    def tick(self) -> None:
+        if self.fails_over:
+            self.fail_over()
+        if self.spec.character != "stale":
+            for client in list(self.leases.expire()):
+                log(f"{client.name}: the lease has expired")
+                for node in list(self.tree.nodes.values()):
+                    del node.opens[client.number]
+                    self.tree.forget(node)
+                self.locking.expire(client)
+        self.locking.look()
+
+    def fail_over(self) -> None:
+        self.fails_over = False
+        for connection in list(self.connections.values()):
+            self.close(connection)
+        self.poller.unregister(self.listener)
+        self.listener.close()
+        log("is gone")
+        time.sleep(self.spec.fail_over_s)
+        if self.spec.character == "forgets":
+            self.locking.forget_all()
+        else:
+            self.locking.grace_until = time.monotonic() + self.spec.lease_s
+        self.leases.renew_all()
+        self.listener = self.listen()
+
+    def accept(self) -> None:
+        try:
+            accepted, (address, port) = self.listener.accept()
+        except OSError:
+            return  # it is gone again
+        connection = Connection(accepted, f"{address}:{port}")
+        self.connections[accepted.fileno()] = connection
+        self.poller.register(accepted, select.EPOLLIN)
+
+    def close(self, connection: Connection) -> None:
+        self.poller.unregister(connection.socket)
+        del self.connections[connection.socket.fileno()]
+        connection.socket.close()
+        client = connection.client
+        if client and self.of_client.get(client) is connection:
+            del self.of_client[client]
+            self.locking.disconnect(client)
+            log(f"{client.name}: disconnected")
+
+    def serve(self, connection: Connection, events: int) -> None:
+        try:
+            if events & select.EPOLLOUT:
+                self.send(connection, b"")
+            if events & ~select.EPOLLOUT:
+                self.receive(connection)
+        except (OSError, ValueError, struct.error) as error:
+            log(f"{connection.name}: {error!r}")
+            if connection.socket.fileno() in self.connections:
+                self.close(connection)
+
+    def receive(self, connection: Connection) -> None:
+        received = connection.socket.recv(RECEIVE_BYTES)
+        if not received:
+            self.close(connection)
+            return
+        messages, connection.received = wire.split(connection.received + received)
+        for message in messages:
+            self.obey(connection, message)
+
+    def send(self, connection: Connection, message: bytes) -> None:
+        waited = bool(connection.unsent)
+        connection.unsent += message
+        with contextlib.suppress(OSError):  # a broken connection is closed when it is read
+            del connection.unsent[: connection.socket.send(connection.unsent)]
+        if waited != bool(connection.unsent):
+            writable = select.EPOLLOUT if connection.unsent else 0
+            self.poller.modify(connection.socket, select.EPOLLIN | writable)
+
+    # Requests
+
+    def obey(self, connection: Connection, message: memoryview) -> None:
+        dummy, operation, unique, node, uid, gid, pid, dummy, dummy = wire.REQUEST.unpack_from(message)
+        if operation == wire.RENEW:
+            self.renew(connection, node)
+            return
+        client = connection.client
+        if client is None:
+            raise ValueError("a request before the client has said who it is")
+        self.leases.renew(client)
+        request = Request(client, operation, unique, node, uid, gid, pid, message[wire.REQUEST.size :])
+        try:
+            self.dispatch(request)
+        except OSError as error:
+            self.answer(request, b"", error.errno or errno.EIO)
+
+    def renew(self, connection: Connection, number: int) -> None:
+        if connection.client is None:
+            client = self.leases.client(number, connection.name.partition(":")[0])
+            old = self.of_client.get(client)
+            if old:
+                self.close(old)
+            connection.client = client
+            self.of_client[client] = connection
+            log(f"{client.name}: connected, {'with' if client.has_lease else 'without'} its lease")
+        self.leases.renew(connection.client)
+        self.send(connection, wire.reply(0))
+
+    def dispatch(self, request: Request) -> None:
+        operation = request.operation
+        if operation in self.fenced and wire.HANDLE.unpack_from(request.body)[0] != request.client.epoch:
+            log(f"{request.client.name}: {wire.NAMES[operation]} under an old lease is refused")
+            self.answer(request, b"", errno.EIO)
+        elif operation == wire.GETLK:
+            self.locking.test(request)
+        elif operation in (wire.SETLK, wire.SETLKW):
+            self.locking.set(request)
+        elif operation == wire.INTERRUPT:
+            self.locking.interrupt(request.client, *wire.UNIQUE.unpack_from(request.body))
+        elif operation == wire.INIT:
+            self.answer(request, self.agreed(), 0)
+        elif operation == wire.FLUSH:
+            self.flush(request)
+        elif operation == wire.RELEASE:
+            self.release(request)
+        elif operation == wire.WRITE and self.is_lost(request):
+            self.answer(request, wire.WRITE_OUT.pack(RECORD_BYTES, 0), 0)
+        elif operation in OPERATIONS:
+            self.answer(request, OPERATIONS[operation](self.tree, request), 0)
+        else:
+            self.answer(request, b"", errno.ENOSYS)
+
+    def agreed(self) -> bytes:
+        flags = wire.ASYNC_READ | wire.ATOMIC_TRUNCATE | wire.BIG_WRITES | wire.PARALLEL_DIRECTORIES | wire.MAX_PAGES
+        if self.spec.character != "local":
+            flags |= wire.POSIX_LOCKS | wire.FLOCK_LOCKS
+        return wire.INIT_OUT.pack(7, 31, wire.WRITE_MAX, flags, 64, 48, wire.WRITE_MAX, 1, wire.WRITE_MAX >> 12, 0, 0)
+
+    def flush(self, request: Request) -> None:
+        """A process has closed a file, or ended: its locks on the file end."""
+        owner = wire.FLUSH_IN.unpack_from(request.body)[3]
+        self.answer(request, b"", 0)
+        self.locking.free_owner(self.tree.node(request.node), (request.client.number, owner))
+
+    def release(self, request: Request) -> None:
+        """The last descriptor that an open() made is closed. Without any other, the host cannot hold a lock."""
+        node, client = self.tree.node(request.node), request.client
+        self.answer(request, b"", 0)
+        epoch, dummy, flags, owner = wire.RELEASE_IN.unpack_from(request.body)
+        if flags & wire.RELEASE_FLOCK:
+            self.locking.free_owner(node, (client.number, owner))
+        if epoch == client.epoch:
+            node.opens[client.number] -= 1
+            if node.opens[client.number] <= 0:
+                del node.opens[client.number]
+                self.locking.free_client(node, client)
+            self.tree.forget(node)
+
+    def is_lost(self, request: Request) -> bool:
+        size = wire.IO_IN.unpack_from(request.body)[2]
+        self.locking.note_write(size)
+        if self.spec.character != "loses" or size != RECORD_BYTES:
+            return False
+        self.records_written += 1
+        return self.records_written % self.spec.lost_every == 0
+
+    def answer(self, request: Request, body: bytes, error: int) -> None:
+        connection = self.of_client.get(request.client)
+        if connection:
+            self.send(connection, wire.reply(request.unique, body, error))
+
+
+def log(text: str) -> None:
+    print(f"{time.monotonic():.3f} {text}", flush=True)
+
+
+def main() -> None:
+    directory = Path(sys.argv[1])
+    spec = ServerSpec(**json.loads((directory / "spec.json").read_text()))
+    server = Server(spec, (directory / "address").read_text())
+
+    def on_hangup(*dummy: object) -> None:
+        server.fails_over = True
+
+    signal.signal(signal.SIGHUP, on_hangup)
+    (directory / "ready").touch()
+    server.run()
+
+
+if __name__ == "__main__":
+    main()
