@@ -22,6 +22,14 @@ from typing import Any
 
 import yaml
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge import metrics
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import (
+    LOCK_LIMITS,
+    NOTIFICATION_ID,
+    NOTIFICATION_S,
+    SECTION,
+    limits_of,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import RUN, names_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import advice
@@ -79,8 +87,8 @@ every profile. The SHA-256 of a profile does not depend on the ids.
 
 CRITERIA = """
 Some [criteria](profiles.md#hard-failures) apply to every run, so they are not among the limits of a profile. No waiver
-excuses them, and a profile is refused if it uses one of these ids for a limit or a waiver. If `CUT-002` or `CUT-003` is
-not met, the volume is `inconclusive`. If any other criterion is not met, the volume fails.
+excuses them, and a profile is refused if it uses one of these ids for a limit or a waiver. If `CUT-002`, `CUT-003`,
+`LOCK-011` or `LOCK-012` is not met, the volume is `inconclusive`. If any other criterion is not met, the volume fails.
 
 | id | finding | criterion |
 | --- | --- | --- |
@@ -89,16 +97,45 @@ not met, the volume is `inconclusive`. If any other criterion is not met, the vo
 | `IO-003` | `wrong_data` | data is read back as it was written |
 | `IO-004` | `hung` | every operation returns within the stall limit |
 | `CUT-001` | `power_cut`, lost | every write acknowledged before a [power cut](power_cut.md) still exists after it |
-| `CUT-002` | `power_cut`, inconclusive | the cut took place, and a loss would have been detected | | `CUT-003` |
-`too_few_cuts` | the requested number of cuts was made | | `CUT-004` | `power_cut`, torn | after the cut, no block
-contains parts of two writes | | `CUT-005` | `power_cut`, misdirected | no block contains a write that belongs elsewhere
-| | `CUT-006` | `power_cut`, unreadable | every block can be read | | `CUT-007` | `power_cut`, zeroed | no block is
-zeroed | | `CUT-008` | `power_cut`, corrupt | no block contains damaged or foreign data | | `CUT-009` | `power_cut`,
-metadata lost | every file and directory that was flushed still exists, in full |
+| `CUT-002` | `power_cut`, inconclusive | the cut took place, and a loss would have been detected |
+| `CUT-003` | `too_few_cuts` | the requested number of cuts was made |
+| `CUT-004` | `power_cut`, torn | after the cut, no block contains parts of two writes |
+| `CUT-005` | `power_cut`, misdirected | no block contains a write that belongs elsewhere |
+| `CUT-006` | `power_cut`, unreadable | every block can be read |
+| `CUT-007` | `power_cut`, zeroed | no block is zeroed |
+| `CUT-008` | `power_cut`, corrupt | no block contains damaged or foreign data |
+| `CUT-009` | `power_cut`, metadata lost | every file and directory that was flushed still exists, in full |
+| `LOCK-001` | `lock_broken`, settings | no setting of a host defeats its [locks](locks.md) |
+| `LOCK-002` | `lock_broken`, second_refused | a lock that a host holds is refused to another host |
+| `LOCK-003` | `lock_broken`, same_host | a lock that a process holds is refused to another process of the host |
+| `LOCK-004` | `lock_broken`, hand_over | the other host gets a lock that was released, in whatever way |
+| `LOCK-005` | `lock_broken`, concurrent_updates | no update that was made under the lock is lost or torn |
+| `LOCK-006` | `lock_broken`, under_load | under full load, the lock is kept, and no write or verification fails |
+| `LOCK-007` | `lock_broken`, host_lost | the other host gets the lock of a host that was lost |
+| `LOCK-008` | `lock_broken`, cut_off | after the takeover, no write of a host that was cut off reaches the file |
+| `LOCK-009` | `lock_broken`, server_failover | a failover of the file server keeps the lock and fails no write |
+| `LOCK-010` | `lock_broken`, lock_count | many locks can be held at once |
+| `LOCK-011` | `lock_undecided` | every step of the test of locks has an outcome |
+| `LOCK-012` | `lock_not_covered` | every step of the test of locks that the profile requires was made |
 
 These tests check them: `test_a_tester_that_ends_early_names_its_criterion`, `test_power_cuts_name_their_criteria`,
-`test_each_kind_of_damage_has_a_criterion_of_its_own`.
+`test_each_kind_of_damage_has_a_criterion_of_its_own`, `test_locks_name_their_criteria`.
 """
+
+LOCK_LIMITS_HEAD = """
+## Limits on locks
+
+The section [`locks`](writing_profiles.md#locks) of a profile sets these limits. A waiver can name their ids.
+`LOCK-105` is the same in every profile.
+"""
+
+LOCK_FIGURES = {
+    "hand_over_s": "seconds from the release of the lock until the other host has it, at most",
+    "verification_s": "seconds of the longest verification of the lock under full load, at most",
+    "takeover_s": "seconds from the loss of a host, or of its connection, until the other host has the lock, at most",
+    "lock_count": "locks that a host holds at once, at least",
+}
+"""What the limits on locks are about."""
 
 QUANTITIES = {metrics.DURATION: "duration", metrics.RATE: "rate"}
 """How limits on these kinds are written, instead of with the unit of their figures."""
@@ -171,10 +208,13 @@ def pages() -> dict[Path, str]:
 
 def limits_page() -> str:
     folder = PROJECT / "roles/gate/files/profiles"
+    profiles = [load_profile(path.stem, str(folder)) for path in sorted(folder.glob("*.yml"))]
+    of_bases = {limit.id for profile in profiles if not profile.derived_from for limit in profile.limits}
     shipped = [
-        (path.stem, limit)
-        for path in sorted(folder.glob("*.yml"))
-        for limit in load_profile(path.stem, str(folder)).limits
+        (profile.name, limit)
+        for profile in profiles
+        for limit in profile.limits
+        if not (profile.derived_from and limit.id in of_bases)
     ]
     hard = {limit.id: ("every one", limit) for name, limit in shipped if limit.hard}
     rows = []
@@ -182,7 +222,24 @@ def limits_page() -> str:
         where = f", {limit.rows_text}" if limit.rows_text else ""
         rows.append(f"| `{limit.id}` | {name} | `{limit.text}`{where} | {limit.source} |")
     table = ["| id | profile | limit | source |", "| --- | --- | --- | --- |", *rows, ""]
-    return "\n".join([GENERATED.format(source="the profile"), LIMITS_HEAD, *table]) + CRITERIA
+    return "\n".join([GENERATED.format(source="the profile"), LIMITS_HEAD, *table]) + CRITERIA + lock_limits(profiles)
+
+
+def lock_limits(profiles: list[Profile]) -> str:
+    """Return the section about the limits on locks, with the values of each profile that sets them."""
+    sections = {"default": {}, **{f"`{each.name}`": each.sections for each in profiles if SECTION in each.sections}}
+    values = {title: limits_of(section) for title, section in sections.items()}
+    rows = [
+        f"| `{limit.id}` | `{limit.key}` | {LOCK_FIGURES[limit.key]} | "
+        f"{' | '.join(str(each[limit.key]) for each in values.values())} |"
+        for limit in LOCK_LIMITS
+    ]
+    rows.append(
+        f"| `{NOTIFICATION_ID}` | | seconds by which a process that waits for a lock may get it later than one that "
+        f"asks for it repeatedly | {' | '.join(f'{NOTIFICATION_S:g}' for _title in values)} |"
+    )
+    head = [f"| id | key | limit | {' | '.join(values)} |", f"| --- | --- | --- |{' --- |' * len(values)}"]
+    return "\n".join([LOCK_LIMITS_HEAD, *head, *rows, ""])
 
 
 def metrics_page() -> str:

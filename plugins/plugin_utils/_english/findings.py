@@ -11,6 +11,13 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.limits import figure_text, sentence_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.locks import (
+    broken_text,
+    limit_text,
+    not_covered_text,
+    short_lease_text,
+    undecided_text,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.notes import NOTES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.qualifications import qualification_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.steps import measured_steps, named_steps
@@ -172,6 +179,11 @@ _WRITE: dict[str, Callable[[Mapping[str, Any], Words], str]] = {
     findings.TOO_FEW_CUTS: lambda finding, words: (
         f"{_units.format_count(finding['made'])} of {_units.format_count(finding['asked'])} cuts were made"
     ),
+    findings.LOCK_BROKEN: broken_text,
+    findings.LOCK_LIMIT: limit_text,
+    findings.LOCK_UNDECIDED: undecided_text,
+    findings.LOCK_NOT_COVERED: not_covered_text,
+    findings.SHORT_LEASE: short_lease_text,
     findings.QUALIFICATION: qualification_text,
     **NOTES,
 }

@@ -19,6 +19,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import LIMIT_IDS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import (
     HIGHEST,
     METRICS,
@@ -357,8 +358,15 @@ def _read_limit(data: Any, where: str) -> Limit:
         message_size=_range(data, "message_size", _units.parse_size, where),
         stream=_read_stream(data, metric, where),
         operation=_read_operation(data, where),
-        id=_read_id(data, where),
+        id=_read_limit_id(data, where),
     )
+
+
+def _read_limit_id(data: Mapping[str, Any], where: str) -> str:
+    value = _read_id(data, where)
+    if value in LIMIT_IDS:
+        raise DefinitionError(f"{where}.id {value} is that of a limit on locks, which the section locks sets.")
+    return value
 
 
 def _read_id(data: Mapping[str, Any], where: str) -> str:

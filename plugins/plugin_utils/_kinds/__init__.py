@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.kind import Kind
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks import Locks
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.measurement import Measurement
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.observation import Observation
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.power_cut import PowerCut
@@ -25,7 +26,7 @@ DEFAULT: Kind = Measurement()
 CHECK_MODE: Kind = Preflight()
 """The kind of all runs in check mode."""
 
-KINDS: dict[str, Kind] = {kind.name: kind for kind in (DEFAULT, Observation(), PowerCut())}
+KINDS: dict[str, Kind] = {kind.name: kind for kind in (DEFAULT, Observation(), PowerCut(), Locks())}
 """The kinds that a run can be opened for, by the names in run.json."""
 
 _OF_RECORDS = {**KINDS, CHECK_MODE.name: CHECK_MODE}

@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import STEPS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import PLAIN
 
 Finding = dict[str, Any]
@@ -47,6 +48,14 @@ NO_TABLES, UNUSABLE_TABLES, UNMEASURED, SKIPPED, MISSING, UNREADABLE, NO_VERDICT
 )
 """The reasons why there is no measurement, or none that can be used."""
 POWER_CUT, TOO_FEW_CUTS = "power_cut", "too_few_cuts"
+LOCK_BROKEN, LOCK_LIMIT, LOCK_UNDECIDED, LOCK_NOT_COVERED = (
+    "lock_broken",
+    "lock_limit",
+    "lock_undecided",
+    "lock_not_covered",
+)
+"""Findings about the locks of two hosts. ``step`` is the step, ``code`` says what is wrong, and ``at`` names the hosts
+and their roles."""
 BASELINE, POWER_CUTS_BEFORE, STANDING = "baseline", "power_cuts_before", "standing"
 """Findings from the history: the comparison with a baseline, results of power cuts, and facts that count against the
 volume."""
@@ -63,13 +72,14 @@ CLOCK, SHARED_DISK, UNSTEADY, NO_FLUSH, UNKNOWN_SHARES, AS_THEY_STAND, TORN, VOL
     "torn",
     "volume_limit",
 )
-SEARCH_ENDED, CLIMBED_TOGETHER, LEFT_OUT, MOVED, RETAINED, TOLD = (
+SEARCH_ENDED, CLIMBED_TOGETHER, LEFT_OUT, MOVED, RETAINED, TOLD, SHORT_LEASE = (
     "search_ended",
     "climbed_together",
     "left_out",
     "moved",
     "retained",
     "told",
+    "short_lease",
 )
 """Notes about a measurement: a note has no verdict. It is stored in ``noted`` of a record, and its sentence in
 ``notes``. TOLD is a message from a source."""
@@ -103,6 +113,9 @@ CRITERIA = {
     (POWER_CUT, "zeroed"): "CUT-007",
     (POWER_CUT, "corrupt"): "CUT-008",
     (POWER_CUT, "metadata lost"): "CUT-009",
+    **{(LOCK_BROKEN, step): f"LOCK-{number:03}" for number, step in enumerate(STEPS, 1)},
+    (LOCK_UNDECIDED, None): "LOCK-011",
+    (LOCK_NOT_COVERED, None): "LOCK-012",
 }
 """The ids of criteria that are not limits of a profile, by kind and cause of the finding. They cannot be waived."""
 

@@ -16,8 +16,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import CRITERIA
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import STEPS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_key
-from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate, lock_pairs
 
 NAMES = sorted(path.stem for path in Path(fabricate.PROFILES).glob("*.yml"))
 SHIPPED = [(name, limit) for name in NAMES for limit in load_profile(name, fabricate.PROFILES).limits]
@@ -31,8 +32,8 @@ def mine(*limits, **keys):
 
 def test_each_shipped_limit_has_an_id_of_its_own_and_hard_limits_the_same_one_everywhere():
     assert all(limit.id for _name, limit in SHIPPED)
-    own = [limit.id for _name, limit in SHIPPED if not limit.hard]
-    assert len(set(own)) == len(own)
+    own = {(limit.id, limit) for _name, limit in SHIPPED if not limit.hard}  # some profiles extend others
+    assert len({limit_id for limit_id, _limit in own}) == len(own)
     assert {(limit.id, limit.text) for _name, limit in SHIPPED if limit.hard} == {
         ("HARD-001", "latency_mean <= 10 ms"),
         ("HARD-002", "latency_max < 10 s"),
@@ -111,6 +112,16 @@ def test_each_kind_of_damage_has_a_criterion_of_its_own(columns, limit_ids):
         2,
     )
     assert ([each["limit_id"] for each in found], {each["verdict"] for each in found}) == (limit_ids, {"fail"})
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_locks_name_their_criteria(step):
+    outcomes = {"broken": ("fail", CRITERIA["lock_broken", step]), "undecided": ("inconclusive", "LOCK-011")}
+    for outcome, named in {**outcomes, "not_covered": ("inconclusive", "LOCK-012")}.items():
+        results = lock_pairs.changed(lock_pairs.pair(), step, outcome, "granted")
+        required = {"name": "mine", "extends": f"{fabricate.PROFILES}/mq-locks-gold.yml", "locks": {"steps": [step]}}
+        found = lock_pairs.record(results, profile=required).findings
+        assert {(each["verdict"], each["limit_id"]) for each in found} == {named}
 
 
 @pytest.mark.parametrize("limit_id", CRITERIA.values())

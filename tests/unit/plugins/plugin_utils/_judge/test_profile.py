@@ -111,7 +111,7 @@ def test_the_default_sweep_certifies_by_the_shipped_profiles():
 
 def test_every_shipped_file_is_a_profile_of_its_name():
     paths = glob.glob(os.path.join(fabricate.PROFILES, "*"))
-    assert len(paths) == 9
+    assert len(paths) == 12
     for path in paths:
         profile = load_profile(path)
         assert profile.name == os.path.basename(path)[:-4]
@@ -349,7 +349,10 @@ def test_a_wrong_profile(change, message):
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("mq-log-platinum", "look, mq-live, mq-log-bronze, mq-log-gold, mq-log-silver"),
+        (
+            "mq-log-platinum",
+            "look, mq-live, mq-locks-bronze, mq-locks-gold, mq-locks-silver, mq-log-bronze, mq-log-gold, mq-log-silver",
+        ),
         ("", "name, a path or a dictionary"),
         (None, "name, a path"),
         (["x"], "name, a path"),

@@ -70,7 +70,7 @@ def test_each_folder_is_a_kind_whose_facets_are_its_modules():
 
 def test_a_record_holds_what_is_its_kinds_own_under_the_key_of_that_kind():
     for kind in filter(lambda kind: kind.own_key, EVERY):
-        own = {"cuts": [], "losses": [], "tests": "", "claim": "", "cut_count": 1}
+        own = {"cuts": [], "losses": [], "tests": "", "claim": "", "cut_count": 1, "pairs": [], "limits": {}}
         data = HostRecord("h", kind=kind.name, own=own).as_dict()
         assert {key: data[key] for key in OWN_KEYS} == {**dict.fromkeys(OWN_KEYS), kind.own_key: own}
         assert HostRecord.from_dict({**data, **{key: 7 for key in OWN_KEYS if key != kind.own_key}}).own == own
@@ -111,8 +111,10 @@ OF_ONE_KIND = ("cut_check", "cut_start", "observe", "observed")
 
 NAMED_ELSEWHERE = {
     "_judge/power_cuts.py": "a key of profiles has the name of a kind",
+    "_judge/lock_limits.py": "the same",
     "_run/findings.py": "a finding that explains a preflight",
     "_records/durability.py": "records are made for each kind",
+    "_records/locks.py": "the same",
     "_records/observation.py": "the same",
 }
 """Places where the name of a kind is used with another meaning, or as a key in a file that others read."""

@@ -1,0 +1,346 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The sentences about the locks of two hosts: what is wrong in a step, why a step decides nothing or was not made, and
+the figures of a pair in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import (
+    COUNT_LIMIT,
+    HAND_OVER_LIMIT,
+    TAKEOVER_LIMIT,
+    VERIFICATION_LIMIT,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import (
+    CONCURRENT_UPDATES,
+    CUT_OFF,
+    HAND_OVER,
+    HOST_LOST,
+    LOCK_COUNT,
+    NOT_COVERED,
+    SAME_HOST,
+    SECOND_REFUSED,
+    SERVER_FAILOVER,
+    SETTINGS,
+    TAKEOVERS,
+    UNDER_LOAD,
+    figure,
+    figure_text,
+    rows_of,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words
+
+TITLES = {
+    SETTINGS: "settings",
+    SECOND_REFUSED: "second host refused",
+    SAME_HOST: "second process refused",
+    HAND_OVER: "hand-over",
+    CONCURRENT_UPDATES: "concurrent updates",
+    UNDER_LOAD: "under full log load",
+    HOST_LOST: "host lost",
+    CUT_OFF: "host cut off and back",
+    SERVER_FAILOVER: "failover of the file server",
+    LOCK_COUNT: "number of locks",
+}
+"""The displayed names of the steps."""
+
+_DURING = {
+    SECOND_REFUSED: "",
+    SAME_HOST: "",
+    UNDER_LOAD: " and wrote at full load",
+    SERVER_FAILOVER: ", when the file server failed over",
+    CUT_OFF: ", before that host was cut off",
+    HOST_LOST: ", before that host was lost",
+}
+
+Finding = Mapping[str, Any]
+
+
+def step_title(step: str) -> str:
+    """Return the displayed name of a step, which may come from another version."""
+    return TITLES.get(step, step)
+
+
+def broken_text(finding: Finding, words: Words) -> str:
+    """Return what is wrong with the locks."""
+    write = _BROKEN.get(finding["code"])
+    return write(finding) if write else f"{_case(finding)}: {finding['code'] or 'it did not pass'}"
+
+
+def limit_text(finding: Finding, words: Words) -> str:
+    """Return which figure is beyond its limit."""
+    at, key = finding["at"], finding["limit"]
+    value, bound = finding["value"], finding["limit_value"]
+    if key == COUNT_LIMIT.key:
+        errno = f", then {errno}" if (errno := figure_text(finding, "errno")) else ""
+        said = f"{at['holder']} got {_units.format_count(value)} locks{errno} (limit {_units.format_count(bound)})"
+    else:
+        said = f"{_LATE[key](finding)} {_seconds(value)} (limit {_seconds(bound)})"
+    more = f", and {finding['others']} more times" if finding.get("others") else ""
+    waiver = finding.get("waiver")
+    return f"{said}{more}{_waived(waiver) if waiver else ''}"
+
+
+def _waived(waiver: Mapping[str, str]) -> str:
+    return f"; waived until {waiver['until']}: {waiver['text']}"
+
+
+def undecided_text(finding: Finding, words: Words) -> str:
+    """Return why a step decides nothing."""
+    why = _OPEN.get(finding["code"])
+    return f"{_case(finding)}: {why(finding) if why else finding['code'] or 'its outcome is not known'}"
+
+
+def not_covered_text(finding: Finding, words: Words) -> str:
+    """Return why a step was not made."""
+    why = _NOT_COVERED.get(finding["code"])
+    text = why(finding) if why else finding["code"] or "no reason is recorded"
+    return f"not covered: {_case(finding)}: {text}"
+
+
+def short_lease_text(finding: Finding, words: Words) -> str:
+    """Return a warning about a short lease."""
+    return (
+        f"The lease of the file server is {_units.format_number(finding['lease_s'])} s. Below 10 s, an ordinary delay "
+        "of the network can end the locks of a host that works"
+    )
+
+
+def pair_text(pair: Mapping[str, Any], limits: Mapping[str, Any]) -> str:
+    """Return the figures of a pair in one line, with their limits: "takeover 31 s (limit 45 s), 0 late writes, 1,000 of
+    1,000 updates kept"."""
+    parts = [
+        _takeover_text(pair, limits),
+        _late_writes_text(pair),
+        _updates_text(pair),
+        _most(pair, UNDER_LOAD, "verification_max_ns", "longest verification", limits[VERIFICATION_LIMIT.key]),
+        _most(pair, HAND_OVER, "wait_ns", "hand-over", limits[HAND_OVER_LIMIT.key]),
+        _count_text(pair, limits[COUNT_LIMIT.key]),
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def _takeover_text(pair: Mapping[str, Any], limits: Mapping[str, Any]) -> str:
+    rows = [row for row in rows_of(pair, *TAKEOVERS) if row["outcome"] != NOT_COVERED]
+    never = next((row for row in rows if row["cause"] == "never_taken_over"), None)
+    bound = f"(limit {_seconds(limits[TAKEOVER_LIMIT.key])})"
+    if never:
+        waited = figure(never, "takeover_ns")
+        return f"no takeover within {_units.format_duration(waited)} {bound}" if waited else f"no takeover {bound}"
+    known = [value for row in rows if (value := figure(row, "takeover_ns")) is not None]
+    if not known:
+        return "takeover not tested" if not rows else "takeover not known"
+    return f"takeover {_units.format_duration(max(known))} {bound}"
+
+
+def _late_writes_text(pair: Mapping[str, Any]) -> str:
+    rows = [row for row in rows_of(pair, CUT_OFF) if figure(row, "late_sectors") is not None]
+    if not rows:
+        return "late writes not tested"
+    late = int(sum(figure(row, "late_sectors") or 0 for row in rows))
+    return f"{_units.format_count(late)} late {'write' if late == 1 else 'writes'}"
+
+
+def _updates_text(pair: Mapping[str, Any]) -> str:
+    rows = rows_of(pair, CONCURRENT_UPDATES)
+    made, kept = (sum(figure(row, name) or 0 for row in rows) for name in ("updates_made", "updates_kept"))
+    return f"{_units.format_count(int(kept))} of {_units.format_count(int(made))} updates kept" if made else ""
+
+
+def _most(pair: Mapping[str, Any], step: str, name: str, title: str, bound_s: float) -> str:
+    known = [value for row in rows_of(pair, step) if (value := figure(row, name)) is not None]
+    return f"{title} {_units.format_duration(max(known))} (limit {_seconds(bound_s)})" if known else ""
+
+
+def _count_text(pair: Mapping[str, Any], bound: float) -> str:
+    known = [value for row in rows_of(pair, LOCK_COUNT) if (value := figure(row, "locks_held")) is not None]
+    return f"{_units.format_count(int(min(known)))} locks (limit {_units.format_count(int(bound))})" if known else ""
+
+
+def _seconds(value: float) -> str:
+    return _units.format_duration(value * 1e9)
+
+
+def _case(finding: Finding) -> str:
+    """Return the step with the hosts that it was about."""
+    at, title = finding["at"], step_title(finding["step"])
+    if at["holder"] == at["other"] or not at["other"]:
+        return f"{title} ({at['holder']})"
+    return f"{title} ({at['holder']} holds the lock, {at['other']} wants it)"
+
+
+def _errno(finding: Finding) -> str:
+    return figure_text(finding, "errno") or "an unknown error"
+
+
+def _granted(finding: Finding) -> str:
+    at, step = finding["at"], finding["step"]
+    if step == SAME_HOST:
+        return f"two processes of {at['holder']} held the lock at once"
+    return f"{at['other']} got the lock while {at['holder']} held it{_DURING.get(step, '')}"
+
+
+def _by_error(finding: Finding) -> str:
+    at = finding["at"]
+    return (
+        f"{at['other']} asked for the lock that {at['holder']} held and got {_errno(finding)}, which is an error "
+        "and not a refusal (EAGAIN or EACCES)"
+    )
+
+
+def _not_released(finding: Finding) -> str:
+    at, way = finding["at"], figure_text(finding, "way")
+    ways = {"unlock": "released it", "close": "closed the file", "exit": "ended its process", "kill": "was killed"}
+    return f"{at['other']} never got the lock after {at['holder']} {ways.get(way, 'released it')}"
+
+
+def _updates_lost(finding: Finding) -> str:
+    at = finding["at"]
+    made, kept = figure(finding, "updates_made"), figure(finding, "updates_kept")
+    which = (
+        "updates that"
+        if made is None or kept is None
+        else (f"{_units.format_count(int(max(0, made - kept)))} of {_units.format_count(int(made))} updates that")
+    )
+    return f"{which} {at['first']} and {at['second']} made to one record under the lock are lost"
+
+
+def _torn(finding: Finding) -> str:
+    at, torn = finding["at"], figure(finding, "torn")
+    count = "records" if torn is None else f"{_units.format_count(int(torn))} of the records"
+    return f"{count} that {at['first']} and {at['second']} updated under the lock were read torn"
+
+
+def _write_error(finding: Finding) -> str:
+    during = {UNDER_LOAD: " under full load", SERVER_FAILOVER: " at the failover of the file server"}
+    return f"a write of {finding['at']['holder']} failed with {_errno(finding)}{during.get(finding['step'], '')}"
+
+
+def _never(finding: Finding) -> str:
+    at, waited = finding["at"], figure(finding, "takeover_ns")
+    within = "" if waited is None else f" within {_units.format_duration(waited)}"
+    return f"{at['other']} did not get the lock{within} after {at['holder']} was {_lost(finding)}"
+
+
+def _lost(finding: Finding) -> str:
+    return "cut off from the file server" if finding["step"] == CUT_OFF else "lost"
+
+
+def _late_write(finding: Finding) -> str:
+    at, late = finding["at"], figure(finding, "late_sectors")
+    count = "writes" if late is None else f"{_units.format_count(int(late))} late {'write' if late == 1 else 'writes'}"
+    return f"{count} of {at['holder']} landed after {at['other']} had taken over"
+
+
+def _not_fenced(finding: Finding) -> str:
+    at = finding["at"]
+    return f"the pending write of {at['holder']} ended without an error after {at['other']} had taken over"
+
+
+def _setting(finding: Finding) -> str:
+    host, name, value, wanted = (figure_text(finding, key) for key in ("host", "setting", "value", "wanted"))
+    what = "the kernel parameter" if finding["code"] == "kernel_parameter" else "the mount option"
+    is_set = f"is {value}" if value else "is not set"
+    return f"{host or finding['at']['first']}: {what} {name} {is_set}{f', it must be {wanted}' if wanted else ''}"
+
+
+def _identity(finding: Finding) -> str:
+    name, value, at = figure_text(finding, "setting"), figure_text(finding, "value"), finding["at"]
+    told = f" ({value})" if value else ""
+    return f"the tester has another {name or 'user'} on {at['first']} than on {at['second']}{told}"
+
+
+def _client_identity(finding: Finding) -> str:
+    name, value, at = figure_text(finding, "setting"), figure_text(finding, "value"), finding["at"]
+    told = f" ({value})" if value else ""
+    return (
+        f"{at['first']} and {at['second']} have the same {name or 'identity'}{told}, so the file server may take them "
+        "for one client"
+    )
+
+
+def _both(text: str) -> Callable[[Finding], str]:
+    return lambda finding: f"{finding['at']['first']} and {finding['at']['second']} {text}"
+
+
+_BROKEN: Mapping[str, Callable[[Finding], str]] = {
+    "granted": _granted,
+    "lock_lost_at_failover": _granted,
+    "refused_by_error": _by_error,
+    "not_released": _not_released,
+    "updates_lost": _updates_lost,
+    "torn": _torn,
+    "write_error": _write_error,
+    "verification_error": lambda finding: (
+        f"the verification of its lock failed on {finding['at']['holder']} with {_errno(finding)}"
+    ),
+    "never_taken_over": _never,
+    "late_write_landed": _late_write,
+    "not_fenced": _not_fenced,
+    "mount_option": _setting,
+    "kernel_parameter": _setting,
+    "other_identity": _identity,
+    "client_identity": _client_identity,
+    "other_file_system": _both("do not see the same files there, so they do not share the directory"),
+    "same_machine": _both("are two names of one machine"),
+}
+"""What is wrong, by the code of the finding."""
+
+_LATE: Mapping[str, Callable[[Finding], str]] = {
+    HAND_OVER_LIMIT.key: lambda finding: (
+        f"{finding['at']['other']} got the lock late after {finding['at']['holder']} had released it:"
+    ),
+    "notification_s": lambda finding: (
+        f"{finding['at']['other']} was told too late that the lock was free, compared with asking again and again:"
+    ),
+    VERIFICATION_LIMIT.key: lambda finding: f"the longest verification of its lock took {finding['at']['holder']}",
+    TAKEOVER_LIMIT.key: lambda finding: (
+        f"{finding['at']['other']} took over too late after {finding['at']['holder']} was {_lost(finding)}:"
+    ),
+}
+
+_OPEN: Mapping[str, Callable[[Finding], str]] = {
+    "not_run": lambda finding: "it was not made",
+    "no_figure": lambda finding: "its figures are not known",
+    "short_load": lambda finding: _short_load(finding),
+    "agent_lost": lambda finding: "the connection to a tester ended",
+    "deadline": lambda finding: "it was not finished in time",
+    "did_not_come_back": lambda finding: f"{finding['at']['holder']} did not come back",
+    "not_cut": lambda finding: f"the command ended, but {finding['at']['holder']} kept running",
+    "still_connected": lambda finding: f"{finding['at']['holder']} still reached the file server",
+    "grace": lambda finding: "the file server was still in its grace period",
+    "one_kernel": lambda finding: (
+        f"{finding['at']['first']} and {finding['at']['second']} share one kernel, which keeps their locks itself, so "
+        "nothing is known about other machines"
+    ),
+    "same_machine": lambda finding: _BROKEN["same_machine"](finding),
+    "no_pair": lambda finding: "there is no other host with the same directory",
+}
+"""Why a step decides nothing, by the code of the finding."""
+
+
+def _short_load(finding: Finding) -> str:
+    load_s, wanted_s = figure(finding, "load_s"), finding["limit_value"]
+    lasted = "a time that is not known" if load_s is None else _seconds(load_s)
+    return f"the load lasted {lasted}, the profile asks for {_seconds(wanted_s)}"
+
+
+_NOT_COVERED: Mapping[str, Callable[[Finding], str]] = {
+    "no_command": lambda finding: (
+        "locks_server_command is not set"
+        if finding["step"] == SERVER_FAILOVER
+        else f"locks_cut_command is not set for {finding['at']['holder']}"
+    ),
+    "no_confirm": lambda finding: f"locks_confirm of {finding['at']['holder']} is not its own name",
+    "no_privilege": lambda finding: f"packets cannot be filtered on {finding['at']['holder']} without root",
+    "no_nft": lambda finding: f"{finding['at']['holder']} has no nft",
+    "no_filter": lambda finding: f"the packet filter of {finding['at']['holder']} cannot be set",
+    "not_asked": lambda finding: "it was not asked for",
+}
+"""What a step needs that is missing, by the code of the finding."""

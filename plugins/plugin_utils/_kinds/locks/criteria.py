@@ -1,0 +1,56 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A profile's requirements on locks: how soon the other host must take over, further limits, and the steps that must be
+made in addition to the basic ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import DEFAULTS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import criteria
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import (
+    DefinitionError,
+    read_mapping,
+    read_number,
+    read_sequence,
+    shown,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import BASICS, STEPS
+
+_MOST = {"takeover_s": 3600, "verification_s": 3600, "hand_over_s": 3600, "load_s": 86_400}
+_MOST_LOCKS = 1_000_000
+
+
+class Criteria(criteria.Criteria):
+    """A profile without the section has its defaults."""
+
+    def read(self, given: Any, base: Any) -> Any:
+        """Return the requirements of a profile that differ from the default. A key that is not given is taken from
+        ``base``. Raises DefinitionError."""
+        read_mapping(given, "locks", tuple(DEFAULTS))
+        if not given:
+            raise DefinitionError(f"locks must contain at least one of {', '.join(DEFAULTS)}.")
+        section = {**DEFAULTS, **(base or {}), **given}
+        for key, most in _MOST.items():
+            if not 0 < read_number(section[key], f"locks.{key}") <= most:
+                raise DefinitionError(f"locks.{key} {shown(section[key])} must be above 0 and at most {most} seconds.")
+        _check_count(section["lock_count"])
+        section["steps"] = _read_steps(section["steps"])
+        return {key: value for key, value in section.items() if value != DEFAULTS[key]} or None
+
+
+def _check_count(count: Any) -> None:
+    if not isinstance(count, int) or isinstance(count, bool) or not 0 <= count <= _MOST_LOCKS:
+        raise DefinitionError(f"locks.lock_count {shown(count)} is not a number of locks from 0 to {_MOST_LOCKS}.")
+
+
+def _read_steps(given: Any) -> list[str]:
+    """Return the steps in their order. The basic ones need not be named."""
+    steps = read_sequence(given, "locks.steps")
+    for step in steps:
+        if step not in STEPS:
+            raise DefinitionError(f"locks.steps names {shown(step)}, which is not one of {', '.join(STEPS)}.")
+    return [step for step in STEPS if step in steps and step not in BASICS]

@@ -1,0 +1,89 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The steps of a test of locks: their names, their outcomes, and the structure of their results in record.json."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import PLAIN, Items, Keys
+
+SETTINGS, SECOND_REFUSED, SAME_HOST, HAND_OVER, CONCURRENT_UPDATES = (
+    "settings",
+    "second_refused",
+    "same_host",
+    "hand_over",
+    "concurrent_updates",
+)
+UNDER_LOAD, HOST_LOST, CUT_OFF, SERVER_FAILOVER, LOCK_COUNT = (
+    "under_load",
+    "host_lost",
+    "cut_off",
+    "server_failover",
+    "lock_count",
+)
+STEPS = (
+    SETTINGS,
+    SECOND_REFUSED,
+    SAME_HOST,
+    HAND_OVER,
+    CONCURRENT_UPDATES,
+    UNDER_LOAD,
+    HOST_LOST,
+    CUT_OFF,
+    SERVER_FAILOVER,
+    LOCK_COUNT,
+)
+"""The steps in the order in which they are made."""
+
+BASICS = STEPS[: STEPS.index(HOST_LOST)]
+"""The steps that need nothing but two hosts, so every profile requires them."""
+
+BOTH_WAYS = (SECOND_REFUSED, HAND_OVER, HOST_LOST, CUT_OFF)
+"""The steps that are repeated with the roles of the two hosts exchanged."""
+
+TAKEOVERS = (HOST_LOST, CUT_OFF)
+"""The steps in which one host loses the lock without releasing it, and the other host has to get it."""
+
+KEPT, BROKEN, UNDECIDED, NOT_COVERED = "kept", "broken", "undecided", "not_covered"
+"""The outcome of a step: as it must be, not as it must be, unknown, or not made because something that it needs is
+missing."""
+OUTCOMES = (KEPT, BROKEN, UNDECIDED, NOT_COVERED)
+
+_STEP = Keys({**dict.fromkeys(("step", "holder", "other", "outcome", "cause"), str), "figures": Keys({}, every=PLAIN)})
+_PAIR = Keys(
+    {
+        **dict.fromkeys(("first", "second", "directory", "server"), str),
+        "settings": Keys({}, every=dict),
+        "steps": Items(_STEP),
+        "verdict": str,
+        "text": str,
+    }
+)
+SHAPE = Keys({"pairs": Items(_PAIR), "limits": dict})
+"""The structure of the data in record.json. Each step has a row for each time that it was made: ``holder`` is the host
+that held the lock, ``other`` is the one that wanted it, and ``cause`` says why the outcome is not kept. All of it comes
+from hosts, so nothing in it is trusted."""
+
+
+def figure(step: Mapping[str, Any], name: str) -> float | None:
+    """Return a figure of a step, None if it is not known. Names end with their unit."""
+    value = (step.get("figures") or {}).get(name)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    return value if math.isfinite(value) and 0 <= value < 1 << 63 else None
+
+
+def figure_text(step: Mapping[str, Any], name: str) -> str:
+    """Return a text among the figures of a step, empty if there is none."""
+    value = (step.get("figures") or {}).get(name)
+    return value if isinstance(value, str) else ""
+
+
+def rows_of(pair: Mapping[str, Any], *names: str) -> list[Mapping[str, Any]]:
+    """Return the rows of some steps of a pair."""
+    return [step for step in pair["steps"] if step["step"] in names]

@@ -1,0 +1,445 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Two holders of a lock, lost updates and late writes fail and are never excused; times and numbers have limits; what
+is required and was not made, or is unknown, decides nothing."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english import locks as english
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import DEFAULTS, LIMIT_IDS, limits_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.locks import ready
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import BASICS, BOTH_WAYS, STEPS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord, RecordError
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils.lock_pairs import (
+    S,
+    changed,
+    pair,
+    record,
+    row,
+    run_data,
+    run_of,
+    without,
+)
+
+BROKEN = [
+    ("second_refused", "granted", {}, "db02 got the lock while db01 held it"),
+    ("same_host", "granted", {}, "two processes of db01 held the lock at once"),
+    ("under_load", "granted", {}, "db02 got the lock while db01 held it and wrote at full load"),
+    (
+        "server_failover",
+        "lock_lost_at_failover",
+        {},
+        "db02 got the lock while db01 held it, when the file server failed over",
+    ),
+    (
+        "second_refused",
+        "refused_by_error",
+        {"errno": "ENOLCK"},
+        "db02 asked for the lock that db01 held and got ENOLCK, which is an error and not a refusal (EAGAIN or EACCES)",
+    ),
+    ("hand_over", "not_released", {"way": "kill"}, "db02 never got the lock after db01 was killed"),
+    (
+        "concurrent_updates",
+        "updates_lost",
+        {"updates_kept": 998},
+        "2 of 1,000 updates that db01 and db02 made to one record under the lock are lost",
+    ),
+    (
+        "concurrent_updates",
+        "torn",
+        {"torn": 3},
+        "3 of the records that db01 and db02 updated under the lock were read torn",
+    ),
+    ("under_load", "write_error", {"errno": "EIO"}, "a write of db01 failed with EIO under full load"),
+    (
+        "server_failover",
+        "write_error",
+        {"errno": "EIO"},
+        "a write of db01 failed with EIO at the failover of the file server",
+    ),
+    (
+        "under_load",
+        "verification_error",
+        {"errno": "ESTALE"},
+        "the verification of its lock failed on db01 with ESTALE",
+    ),
+    (
+        "host_lost",
+        "never_taken_over",
+        {"takeover_ns": 600 * S},
+        "db02 did not get the lock within 10 min after db01 was lost",
+    ),
+    (
+        "cut_off",
+        "never_taken_over",
+        {"takeover_ns": 600 * S},
+        "db02 did not get the lock within 10 min after db01 was cut off from the file server",
+    ),
+    ("cut_off", "late_write_landed", {"late_sectors": 1}, "1 late write of db01 landed after db02 had taken over"),
+    ("cut_off", "late_write_landed", {"late_sectors": 88}, "88 late writes of db01 landed after db02 had taken over"),
+    (
+        "cut_off",
+        "not_fenced",
+        {},
+        "the pending write of db01 ended without an error after db02 had taken over",
+    ),
+    (
+        "settings",
+        "mount_option",
+        {"host": "db02", "setting": "local_lock", "value": "all", "wanted": "none"},
+        "db02: the mount option local_lock is all, it must be none",
+    ),
+    (
+        "settings",
+        "kernel_parameter",
+        {"host": "db01", "setting": "nfs.recover_lost_locks", "value": "Y", "wanted": "N"},
+        "db01: the kernel parameter nfs.recover_lost_locks is Y, it must be N",
+    ),
+    (
+        "settings",
+        "other_identity",
+        {"setting": "uid", "value": "1001, 1002"},
+        "the tester has another uid on db01 than on db02 (1001, 1002)",
+    ),
+    (
+        "settings",
+        "client_identity",
+        {"setting": "machine-id", "value": "4d1c"},
+        "db01 and db02 have the same machine-id (4d1c), so the file server may take them for one client",
+    ),
+    (
+        "settings",
+        "other_file_system",
+        {},
+        "db01 and db02 do not see the same files there, so they do not share the directory",
+    ),
+    ("settings", "same_machine", {}, "db01 and db02 are two names of one machine"),
+    (
+        "cut_off",
+        "of_a_later_version",
+        {},
+        "host cut off and back (db01 holds the lock, db02 wants it): of_a_later_version",
+    ),
+]
+
+
+def test_a_file_server_that_keeps_every_promise_passes():
+    made = record(pair())
+    assert (made.kind, made.verdict, made.certified, made.reasons, made.notes) == ("locks", "pass", False, [], [])
+    (own,) = made.own["pairs"]
+    assert (own["verdict"], own["text"]) == (
+        "pass",
+        "takeover 12 s (limit 15 s), 0 late writes, 1,000 of 1,000 updates kept, longest verification 210 ms (limit "
+        "10 s), hand-over 20 ms (limit 2 s), 512 locks (limit 512)",
+    )
+    assert HostRecord.from_dict(made.as_dict()).own == made.own
+
+
+@pytest.mark.parametrize(("step", "cause", "figures", "sentence"), BROKEN, ids=lambda value: str(value)[:20])
+def test_what_is_broken_fails_with_its_sentence(step, cause, figures, sentence):
+    made = record(changed(pair(), step, "broken", cause, "db01", **figures))
+    assert (made.verdict, made.reasons[0]) == ("fail", sentence)
+    assert made.findings[0]["limit_id"] == f"LOCK-{1 + STEPS.index(step):03}"
+    assert record(pair(), changed(pair(second="db03"), step, "broken", cause, **figures)).verdict == "fail"
+
+
+def test_each_cause_has_a_sentence():
+    assert {cause for _step, cause, _figures, _sentence in BROKEN} - {"of_a_later_version"} == english._BROKEN.keys()
+
+
+LATE = [
+    (
+        "host_lost",
+        {"takeover_ns": 31 * S},
+        "LOCK-103",
+        "db02 took over too late after db01 was lost: 31 s (limit 15 s)",
+    ),
+    (
+        "cut_off",
+        {"takeover_ns": 16 * S},
+        "LOCK-103",
+        "db02 took over too late after db01 was cut off from the file server: 16 s (limit 15 s)",
+    ),
+    (
+        "under_load",
+        {"verification_max_ns": 12 * S},
+        "LOCK-102",
+        "the longest verification of its lock took db01 12 s (limit 10 s)",
+    ),
+    ("lock_count", {"locks_held": 256, "errno": "ENOLCK"}, "LOCK-104", "db01 got 256 locks, then ENOLCK (limit 512)"),
+]
+
+
+@pytest.mark.parametrize(("step", "figures", "limit_id", "sentence"), LATE, ids=lambda value: str(value)[:20])
+def test_a_figure_beyond_its_limit_fails_and_a_waiver_by_its_id_excuses_it(step, figures, limit_id, sentence):
+    results = changed(pair(), step, holder="db01", **figures)
+    made = record(results)
+    assert (made.verdict, made.reasons, made.findings[0]["limit_id"]) == ("fail", [sentence], limit_id)
+    for host, until, verdict in (
+        ("db02", "2026-11-21", "warn"),
+        ("db01", "2026-11-20", "fail"),
+        ("db07", "2026-12-31", "fail"),
+    ):
+        waiver = {"host": host, "id": limit_id, "until": until, "reason": "CHG7"}
+        run = run_data(["db01"])
+        run["profile"] = {**run["profile"], "waivers": [waiver]}
+        waived = record(results, run=run)
+        told = f"{sentence}; waived until {until}: CHG7" if verdict == "warn" else sentence
+        assert (waived.verdict, waived.reasons) == (verdict, [told])
+    exactly = {
+        name: value if name == "errno" else 15 * S if "takeover" in name else 10 * S for name, value in figures.items()
+    }
+    assert (
+        record(changed(pair(), step, **{**exactly, **({"locks_held": 512} if "locks_held" in figures else {})})).verdict
+        == "pass"
+    )
+
+
+def test_a_slow_hand_over_is_found_whichever_way_the_lock_was_asked_for():
+    slow = [
+        record(changed(pair(), "hand_over", holder="db01", **{name: 2_100_000_000})) for name in ("wait_ns", "poll_ns")
+    ]
+    assert [(made.verdict, made.findings[0]["limit_id"]) for made in slow] == [("fail", "LOCK-101")] * 2
+    assert slow[1].reasons == ["db02 got the lock late after db01 had released it: 2.1 s (limit 2 s), and 3 more times"]
+
+
+def test_a_waiter_that_is_told_late_is_found_although_the_hand_over_is_in_time():
+    made = record(changed(pair(), "hand_over", holder="db02", wait_ns=1_700_000_000, poll_ns=600_000_000))
+    assert (made.verdict, made.findings[0]["limit_id"]) == ("fail", "LOCK-105")
+    assert made.reasons[0].startswith(
+        "db01 was told too late that the lock was free, compared with asking again and again: 1.1 s (limit 1 s)"
+    )
+    assert record(changed(pair(), "hand_over", wait_ns=1_500_000_000, poll_ns=600_000_000)).verdict == "pass"
+
+
+UNDECIDED = [
+    ("agent_lost", "the connection to a tester ended"),
+    ("deadline", "it was not finished in time"),
+    ("did_not_come_back", "db01 did not come back"),
+    ("not_cut", "the command ended, but db01 kept running"),
+    ("still_connected", "db01 still reached the file server"),
+    ("grace", "the file server was still in its grace period"),
+    (
+        "one_kernel",
+        "db01 and db02 share one kernel, which keeps their locks itself, so nothing is known about other machines",
+    ),
+    ("same_machine", "db01 and db02 are two names of one machine"),
+    ("something_else", "something_else"),
+]
+
+
+@pytest.mark.parametrize(("cause", "why"), UNDECIDED)
+def test_a_step_without_a_result_decides_nothing(cause, why):
+    made = record(changed(pair(), "cut_off", "undecided", cause, "db01"))
+    told = f"host cut off and back (db01 holds the lock, db02 wants it): {why}"
+    assert (made.verdict, made.reasons, made.findings[0]["limit_id"]) == ("inconclusive", [told], "LOCK-011")
+    assert record(changed(pair(), "server_failover", "undecided", cause)).verdict == "inconclusive"
+    assert record(changed(pair(), "cut_off", "nonsense", cause, "db01")).verdict == "inconclusive"
+
+
+NOT_COVERED = [
+    ("host_lost", "no_command", "locks_cut_command is not set for db01"),
+    ("server_failover", "no_command", "locks_server_command is not set"),
+    ("cut_off", "no_confirm", "locks_confirm of db01 is not its own name"),
+    ("cut_off", "no_privilege", "packets cannot be filtered on db01 without root"),
+    ("cut_off", "no_nft", "db01 has no nft"),
+    ("cut_off", "no_filter", "the packet filter of db01 cannot be set"),
+    ("lock_count", "not_asked", "it was not asked for"),
+    ("lock_count", "", "no reason is recorded"),
+]
+
+
+@pytest.mark.parametrize(("step", "cause", "why"), NOT_COVERED)
+def test_what_is_not_covered_is_printed_and_is_never_a_pass_if_it_is_required(step, cause, why):
+    results = changed(pair(), step, "not_covered", cause, "db01")
+    told = f"not covered: {english.TITLES[step]} (db01 holds the lock, db02 wants it): {why}"
+    required = {"name": "mine", "extends": f"{fabricate.PROFILES}/mq-locks-gold.yml", "locks": {"steps": [step]}}
+    made = record(results, profile=required)
+    assert (made.verdict, made.reasons, made.findings[0]["limit_id"]) == ("inconclusive", [told], "LOCK-012")
+    optional = record(results, profile={**required, "locks": {"steps": []}})
+    assert (optional.verdict, optional.reasons, optional.notes) == ("pass", [], [told])
+
+
+@pytest.mark.parametrize("step", [*BASICS, "host_lost", "cut_off"])
+def test_a_required_step_that_is_missing_decides_nothing(step):
+    results = without(pair(), step)
+    made = record(results)
+    count = 2 if step in (*BOTH_WAYS, "same_host") else 1
+    assert (made.verdict, len(made.reasons)) == ("inconclusive", count)
+    assert made.reasons[0].startswith(english.TITLES[step]) and made.reasons[0].endswith(": it was not made")
+    assert record(without(pair(), "lock_count")).verdict == "pass"
+
+
+@pytest.mark.parametrize("step", [*BOTH_WAYS, "same_host"])
+def test_a_step_in_one_direction_says_nothing_about_the_other(step):
+    made = record(without(pair(), step, "db02"))
+    assert (made.verdict, [each["at"]["holder"] for each in made.findings]) == ("inconclusive", ["db02"])
+
+
+def test_after_a_refused_setting_nothing_else_is_missing():
+    refused = {**pair(), "steps": [row("settings", "db01", "db02", "broken", "same_machine")]}
+    assert record(refused).reasons == ["db01 and db02 are two names of one machine"]
+
+
+@pytest.mark.parametrize(("load_s", "lasted"), [(598, "9.97 min"), (None, "a time that is not known"), (-1, "a time")])
+def test_a_load_that_is_too_short_decides_nothing(load_s, lasted):
+    made = record(changed(pair(), "under_load", load_s=load_s))
+    assert made.verdict == "inconclusive"
+    assert f"the load lasted {lasted}" in made.reasons[0] and "the profile asks for 10 min" in made.reasons[0]
+
+
+@pytest.mark.parametrize(
+    ("step", "name"),
+    [
+        ("host_lost", "takeover_ns"),
+        ("cut_off", "takeover_ns"),
+        ("under_load", "verification_max_ns"),
+        ("lock_count", "locks_held"),
+    ],
+)
+@pytest.mark.parametrize("value", [None, -5, float("nan"), 1e300, "11", True])
+def test_a_figure_that_is_unknown_or_nonsense_is_no_pass(step, name, value):
+    made = record(changed(pair(), step, holder="db01", **{name: value}))
+    assert (made.verdict, made.reasons[0].endswith(": its figures are not known")) == ("inconclusive", True)
+    assert HostRecord.from_dict(made.as_dict()).verdict == "inconclusive"
+
+
+def test_a_host_without_another_one_decides_nothing():
+    made = record()
+    assert (made.verdict, made.reasons) == (
+        "inconclusive",
+        ["second host refused (db01): there is no other host with the same directory"],
+    )
+
+
+def test_a_fail_outweighs_what_is_open():
+    results = changed(pair(), "second_refused", "broken", "granted", "db02")
+    made = record(changed(results, "host_lost", "not_covered", "no_command"))
+    assert (made.verdict, made.reasons[0]) == ("fail", "db01 got the lock while db02 held it")
+
+
+@pytest.mark.parametrize(
+    ("results", "text"),
+    [
+        (
+            changed(changed(pair(), "host_lost", "not_covered", "no_command"), "cut_off", "not_covered", "no_nft"),
+            "takeover not tested, 0 late writes",
+        ),
+        (without(without(pair(), "host_lost"), "cut_off"), "takeover not tested, late writes not tested, 1,000 of"),
+        (
+            changed(pair(), "host_lost", "broken", "never_taken_over", takeover_ns=600 * S),
+            "no takeover within 10 min (limit 15 s)",
+        ),
+        (
+            changed(pair(), "cut_off", "broken", "late_write_landed", "db02", late_sectors=1),
+            "takeover 12 s (limit 15 s), 1 late write, ",
+        ),
+        (
+            changed(pair(), "concurrent_updates", "broken", "updates_lost", updates_kept=998),
+            "998 of 1,000 updates kept",
+        ),
+    ],
+)
+def test_the_figures_of_a_pair_are_one_line(results, text):
+    assert text in record(results).own["pairs"][0]["text"]
+
+
+def test_a_short_lease_is_a_note():
+    made = record(pair(settings={"db01": {"lease_s": 3}, "db02": {"lease_s": "x"}}))
+    assert made.verdict == "pass"
+    assert made.notes == [
+        "The lease of the file server is 3 s. Below 10 s, an ordinary delay of the network can end the locks of a host "
+        "that works"
+    ]
+
+
+def test_a_preflight_has_no_verdict():
+    made = ready({**run_data(["db01"]), "run_id": "r"}, "db01", "log", {}, "would be tested with db02")
+    assert (made.verdict, made.reasons) == (None, ["would be tested with db02"])
+
+
+@pytest.mark.parametrize(
+    "broken", [{"pairs": 1}, {"pairs": [{}]}, {"pairs": [{**pair(), "verdict": "pass", "text": 5}]}, {"limits": None}]
+)
+def test_a_record_with_other_locks_is_refused(broken):
+    good = record(pair()).as_dict()
+    with pytest.raises(RecordError, match="has no usable locks"):
+        HostRecord.from_dict({**good, "locks": {**good["locks"], **broken}})
+
+
+def test_a_failed_pair_stops_the_gate(tmp_path):
+    directory = run_of(tmp_path, [pair(), changed(pair("db03", "db04"), "second_refused", "broken", "granted")])
+    verdict = directory.verdict()
+    assert (verdict["verdict"], verdict["gate_failed"]) == ("fail", True)
+    assert {each["host"]: each["verdict"] for each in verdict["hosts"]} == {
+        "db01": "pass",
+        "db02": "pass",
+        "db03": "fail",
+        "db04": "fail",
+    }
+
+
+# The section of a profile.
+
+
+def read(section, **keys):
+    limits = [{"metric": "latency_mean", "max": "1 ms"}]
+    return load_profile({"name": "mine", "limits": limits, "locks": section, **keys}, fabricate.PROFILES)
+
+
+def test_a_profile_without_the_section_has_its_defaults():
+    assert limits_of(load_profile("mq-log-silver", fabricate.PROFILES).as_dict()) == DEFAULTS
+    assert read({"takeover_s": DEFAULTS["takeover_s"]}).sections == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "takeover_s", "steps"),
+    [("gold", 15, ["host_lost", "cut_off"]), ("silver", 45, ["host_lost"]), ("bronze", 120, ["host_lost"])],
+)
+def test_the_shipped_profiles(name, takeover_s, steps):
+    profile = load_profile(f"mq-locks-{name}", fabricate.PROFILES)
+    limits = limits_of(profile.as_dict())
+    assert (limits["takeover_s"], limits["verification_s"], limits["steps"]) == (takeover_s, 10, steps)
+    assert load_profile(profile.as_dict()) == profile
+    assert profile.limits == load_profile(f"mq-log-{name}", fabricate.PROFILES).limits
+
+
+def test_a_profile_changes_single_keys_of_the_one_that_it_extends():
+    profile = load_profile(
+        {"name": "mine", "extends": "mq-locks-gold", "locks": {"takeover_s": 20, "steps": ["cut_off", "settings"]}},
+        fabricate.PROFILES,
+    )
+    limits = limits_of(profile.as_dict())
+    assert (limits["takeover_s"], limits["load_s"], limits["steps"]) == (20, 600, ["cut_off"])
+
+
+@pytest.mark.parametrize(
+    ("section", "refused"),
+    [
+        ({}, "locks must contain at least one of takeover_s, "),
+        ({"lease_s": 10}, "locks has the unknown key 'lease_s'"),
+        ({"takeover_s": 0}, "locks.takeover_s 0 must be above 0 and at most 3600 seconds"),
+        ({"takeover_s": "15 s"}, "locks.takeover_s '15 s' must be a number"),
+        ({"load_s": 86_401}, "locks.load_s 86401 must be above 0 and at most 86400 seconds"),
+        ({"lock_count": 1.5}, "locks.lock_count 1.5 is not a number of locks from 0 to"),
+        ({"steps": "host_lost"}, "locks.steps must be a list"),
+        ({"steps": ["host lost"]}, "locks.steps names 'host lost', which is not one of settings, "),
+    ],
+)
+def test_a_section_that_cannot_be_used_is_refused(section, refused):
+    with pytest.raises(DefinitionError, match=re.escape(refused)):
+        read(section)
+
+
+@pytest.mark.parametrize("limit_id", LIMIT_IDS)
+def test_no_limit_of_a_profile_has_the_id_of_a_limit_on_locks(limit_id):
+    with pytest.raises(DefinitionError, match=f"id {limit_id} is that of a limit on locks"):
+        load_profile({"name": "mine", "limits": [{"id": limit_id, "metric": "latency_mean", "max": "1 ms"}]})
