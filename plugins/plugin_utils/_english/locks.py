@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The sentences about the locks of two hosts: what is wrong in a step, why a step decides nothing or was not made, and
-the figures of a pair in one line."""
+"""The sentences about the locks of two hosts: what is wrong in a step, and why a step decides nothing or was not
+made."""
 
 from __future__ import annotations
 
@@ -23,16 +23,13 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps impo
     HAND_OVER,
     HOST_LOST,
     LOCK_COUNT,
-    NOT_COVERED,
     SAME_HOST,
     SECOND_REFUSED,
     SERVER_FAILOVER,
     SETTINGS,
-    TAKEOVERS,
     UNDER_LOAD,
     figure,
     figure_text,
-    rows_of,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words
 
@@ -92,16 +89,25 @@ def _waived(waiver: Mapping[str, str]) -> str:
 
 
 def undecided_text(finding: Finding, words: Words) -> str:
-    """Return why a step decides nothing."""
-    why = _OPEN.get(finding["code"])
-    return f"{_case(finding)}: {why(finding) if why else finding['code'] or 'its outcome is not known'}"
+    """Return that a step decides nothing, and why."""
+    return f"{_case(finding)}: {why_open(finding)}"
 
 
 def not_covered_text(finding: Finding, words: Words) -> str:
-    """Return why a step was not made."""
+    """Return that a step was not made, and why."""
+    return f"not covered: {_case(finding)}: {why_not_covered(finding)}"
+
+
+def why_open(finding: Finding) -> str:
+    """Return why a step decides nothing."""
+    why = _OPEN.get(finding["code"])
+    return why(finding) if why else finding["code"] or "its outcome is not known"
+
+
+def why_not_covered(finding: Finding) -> str:
+    """Return what a step needs that is missing."""
     why = _NOT_COVERED.get(finding["code"])
-    text = why(finding) if why else finding["code"] or "no reason is recorded"
-    return f"not covered: {_case(finding)}: {text}"
+    return why(finding) if why else finding["code"] or "no reason is recorded"
 
 
 def short_lease_text(finding: Finding, words: Words) -> str:
@@ -110,57 +116,6 @@ def short_lease_text(finding: Finding, words: Words) -> str:
         f"The lease of the file server is {_units.format_number(finding['lease_s'])} s. Below 10 s, an ordinary delay "
         "of the network can end the locks of a host that works"
     )
-
-
-def pair_text(pair: Mapping[str, Any], limits: Mapping[str, Any]) -> str:
-    """Return the figures of a pair in one line, with their limits: "takeover 31 s (limit 45 s), 0 late writes, 1,000 of
-    1,000 updates kept"."""
-    parts = [
-        _takeover_text(pair, limits),
-        _late_writes_text(pair),
-        _updates_text(pair),
-        _most(pair, UNDER_LOAD, "verification_max_ns", "longest verification", limits[VERIFICATION_LIMIT.key]),
-        _most(pair, HAND_OVER, "wait_ns", "hand-over", limits[HAND_OVER_LIMIT.key]),
-        _count_text(pair, limits[COUNT_LIMIT.key]),
-    ]
-    return ", ".join(filter(None, parts))
-
-
-def _takeover_text(pair: Mapping[str, Any], limits: Mapping[str, Any]) -> str:
-    rows = [row for row in rows_of(pair, *TAKEOVERS) if row["outcome"] != NOT_COVERED]
-    never = next((row for row in rows if row["cause"] == "never_taken_over"), None)
-    bound = f"(limit {_seconds(limits[TAKEOVER_LIMIT.key])})"
-    if never:
-        waited = figure(never, "takeover_ns")
-        return f"no takeover within {_units.format_duration(waited)} {bound}" if waited else f"no takeover {bound}"
-    known = [value for row in rows if (value := figure(row, "takeover_ns")) is not None]
-    if not known:
-        return "takeover not tested" if not rows else "takeover not known"
-    return f"takeover {_units.format_duration(max(known))} {bound}"
-
-
-def _late_writes_text(pair: Mapping[str, Any]) -> str:
-    rows = [row for row in rows_of(pair, CUT_OFF) if figure(row, "late_sectors") is not None]
-    if not rows:
-        return "late writes not tested"
-    late = int(sum(figure(row, "late_sectors") or 0 for row in rows))
-    return f"{_units.format_count(late)} late {'write' if late == 1 else 'writes'}"
-
-
-def _updates_text(pair: Mapping[str, Any]) -> str:
-    rows = rows_of(pair, CONCURRENT_UPDATES)
-    made, kept = (sum(figure(row, name) or 0 for row in rows) for name in ("updates_made", "updates_kept"))
-    return f"{_units.format_count(int(kept))} of {_units.format_count(int(made))} updates kept" if made else ""
-
-
-def _most(pair: Mapping[str, Any], step: str, name: str, title: str, bound_s: float) -> str:
-    known = [value for row in rows_of(pair, step) if (value := figure(row, name)) is not None]
-    return f"{title} {_units.format_duration(max(known))} (limit {_seconds(bound_s)})" if known else ""
-
-
-def _count_text(pair: Mapping[str, Any], bound: float) -> str:
-    known = [value for row in rows_of(pair, LOCK_COUNT) if (value := figure(row, "locks_held")) is not None]
-    return f"{_units.format_count(int(min(known)))} locks (limit {_units.format_count(int(bound))})" if known else ""
 
 
 def _seconds(value: float) -> str:

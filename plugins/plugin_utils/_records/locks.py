@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.locks import pair_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.lock_figures import pair_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.told import NOTHING_MEASURED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import limits_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.locks import NO_PAIR, findings_of, notes_of

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import PLAIN, Items, Keys
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import PLAIN, Items, Keys, Within
 
 SETTINGS, SECOND_REFUSED, SAME_HOST, HAND_OVER, CONCURRENT_UPDATES = (
     "settings",
@@ -64,7 +64,8 @@ _PAIR = Keys(
         "text": str,
     }
 )
-SHAPE = Keys({"pairs": Items(_PAIR), "limits": dict})
+_LIMITS = dict.fromkeys(("takeover_s", "verification_s", "hand_over_s", "load_s", "lock_count"), Within(0, 1e9))
+SHAPE = Keys({"pairs": Items(_PAIR), "limits": Keys({**_LIMITS, "steps": Items(str)})})
 """The structure of the data in record.json. Each step has a row for each time that it was made: ``holder`` is the host
 that held the lock, ``other`` is the one that wanted it, and ``cause`` says why the outcome is not kept. All of it comes
 from hosts, so nothing in it is trusted."""

@@ -18,7 +18,7 @@ class Locks(Kind):
     the certificates of volumes."""
 
     name = "locks"
-    facets = ("criteria",)
+    facets = ("criteria", "view")
     own_key = "locks"
     profile_key = "locks"
     plan_fact = "locks_plan"

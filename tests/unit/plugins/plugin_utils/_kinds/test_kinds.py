@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils import _kinds
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import DEFAULTS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import (
     CHECK_MODE,
     DEFAULT,
@@ -70,7 +71,7 @@ def test_each_folder_is_a_kind_whose_facets_are_its_modules():
 
 def test_a_record_holds_what_is_its_kinds_own_under_the_key_of_that_kind():
     for kind in filter(lambda kind: kind.own_key, EVERY):
-        own = {"cuts": [], "losses": [], "tests": "", "claim": "", "cut_count": 1, "pairs": [], "limits": {}}
+        own = {"cuts": [], "losses": [], "tests": "", "claim": "", "cut_count": 1, "pairs": [], "limits": DEFAULTS}
         data = HostRecord("h", kind=kind.name, own=own).as_dict()
         assert {key: data[key] for key in OWN_KEYS} == {**dict.fromkeys(OWN_KEYS), kind.own_key: own}
         assert HostRecord.from_dict({**data, **{key: 7 for key in OWN_KEYS if key != kind.own_key}}).own == own

@@ -31,8 +31,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.observation import observed
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate, lock_pairs
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import HOSTILE
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils.lock_pairs import changed
 
 
 def fast():
@@ -421,6 +422,19 @@ def kept_cuts(base, count, profile=None, hosts=("db01",)):
     return directory
 
 
+def locks(base):
+    """A test of locks: a pair that keeps every promise, one whose former holder still writes, one that takes over too
+    late and has no command for the rest, one that was not finished, and a host without a record."""
+    pairs = [
+        lock_pairs.pair("db01", "db02"),
+        changed(lock_pairs.pair("db03", "db04"), "cut_off", "broken", "late_write_landed", "db03", late_sectors=88),
+        changed(lock_pairs.pair("db05", "db06"), "host_lost", holder="db05", takeover_ns=31 * 10**9, tries=31),
+        changed(lock_pairs.pair("db07", "db08"), "cut_off", "undecided", "agent_lost"),
+    ]
+    pairs[2] = changed(pairs[2], "server_failover", "not_covered", "no_command")
+    return lock_pairs.run_of(base, pairs, unmeasured=["db09"])
+
+
 def empty(base):
     """A run that expected no host."""
     return fabricate.run_directory(base, {})
@@ -438,6 +452,7 @@ KINDS = {
         streams,
         observation,
         power_cuts,
+        locks,
         empty,
         hostile,
     )

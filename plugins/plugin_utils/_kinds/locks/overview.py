@@ -1,0 +1,172 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The part of the page about the locks of all pairs: how long takeovers took against their limit, and what was lost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.locks import step_title
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import TAKEOVER_LIMIT
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.pairs import ShownPair, pairs_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes import LogAxis
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.badge import badge
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.columns import (
+    LONG_TEXT,
+    NAME,
+    NUMBER,
+    PICTURE,
+    TEXT,
+    Column,
+    filled,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import (
+    CONCURRENT_UPDATES,
+    CUT_OFF,
+    HAND_OVER,
+    HOST_LOST,
+    LOCK_COUNT,
+    NOT_COVERED,
+    STEPS,
+    UNDER_LOAD,
+    figure,
+    rows_of,
+)
+from markupsafe import Markup
+
+Shown = tuple[Host, Markup]
+"""A host, and its name as a link."""
+
+MOST_PAIRS = 1000
+
+_WIDTH = 210
+_AXIS = LogAxis(-1.0, 3.0, 10, _WIDTH - 10)
+"""From 0.1 to 1,000 seconds."""
+_TICKS = (0.1, 1, 10, 100, 1000)
+_NEVER = "never_taken_over"
+
+
+class _Line:
+    """A row of the table: a pair, or a host of which no pair is known."""
+
+    def __init__(self, name: Any, verdict: str, pair: ShownPair | None) -> None:
+        self.name, self.verdict, self.pair = name, verdict, pair
+
+    def rows(self, *steps: str) -> list[Mapping[str, Any]]:
+        return rows_of(self.pair.results, *steps) if self.pair else []
+
+    def most(self, step: str, name: str) -> float | None:
+        return max((value for row in self.rows(step) if (value := figure(row, name)) is not None), default=None)
+
+    def total(self, step: str, name: str) -> int | None:
+        known = [value for row in self.rows(step) if (value := figure(row, name)) is not None]
+        return int(sum(known)) if known else None
+
+
+class Overview:
+    """The pairs of all hosts in the form that locks/overview.html.j2 needs."""
+
+    def __init__(self, model: Model, shown: Sequence[Shown]) -> None:
+        links = {host.label: link for host, link in shown}
+        pairs = pairs_of(host for host, _link in shown)
+        lines = [_Line(_pair_name(pair, links), pair.verdict, pair) for pair in pairs]
+        lines += [_Line(link, host.verdict, None) for host, link in shown if not host.own.get("pairs")]
+        self.left = max(0, len(lines) - MOST_PAIRS) + len(model.hosts) - len(shown)
+        columns: list[Column[_Line]] = [
+            Column(
+                "Pair", NAME, lambda line: line.name, lambda line: line.pair.results["directory"] if line.pair else ""
+            ),
+            Column("Verdict", TEXT, lambda line: badge(line.verdict)),
+            Column(_scale(), PICTURE, _takeover_picture, _takeover_text),
+            Column("Late writes", NUMBER, lambda line: _count(line.total(CUT_OFF, "late_sectors"))),
+            Column("Updates kept", NUMBER, _updates),
+            Column("Longest verification", NUMBER, lambda line: _time(line.most(UNDER_LOAD, "verification_max_ns"))),
+            Column("Hand-over", NUMBER, lambda line: _time(line.most(HAND_OVER, "wait_ns"))),
+            Column("Locks", NUMBER, lambda line: _count(line.total(LOCK_COUNT, "locks_held"))),
+            Column("Not covered", LONG_TEXT, _not_covered),
+        ]
+        self.titles, self.rows = filled(columns, lines[:MOST_PAIRS], lambda line: line.verdict)
+
+    @property
+    def count(self) -> int:
+        """How many rows there are."""
+        return len(self.rows)
+
+
+def _pair_name(pair: ShownPair, links: Mapping[str, Markup]) -> Markup:
+    first, second = (links.get(label, Markup("<bdi>{}</bdi>").format(label)) for label in pair.labels)
+    return first + Markup(" and ") + second
+
+
+def _takeovers(line: _Line) -> list[tuple[str, float, bool]]:
+    """Return the step of each takeover, its seconds, and whether the other host got the lock."""
+    return [
+        (step, value / 1e9, row["cause"] != _NEVER)
+        for step in (HOST_LOST, CUT_OFF)
+        for row in line.rows(step)
+        if (value := figure(row, "takeover_ns"))
+    ]
+
+
+def _takeover_text(line: _Line) -> str:
+    known = _takeovers(line)
+    if not line.pair:
+        return ""
+    if any(not is_over for _step, _seconds, is_over in known):
+        return "never taken over"
+    longest = max((seconds for _step, seconds, _is_over in known), default=None)
+    return "not tested" if longest is None else f"at most {_units.format_duration(longest * 1e9)}"
+
+
+def _takeover_picture(line: _Line) -> Markup:
+    if not line.pair:
+        return Markup("")
+    limit = _AXIS.place(line.pair.limits[TAKEOVER_LIMIT.key])
+    parts = [Markup('<line class="margin" x1="{x:.1f}" y1="0" x2="{x:.1f}" y2="22"/>').format(x=limit)]
+    for step, seconds, is_over in _takeovers(line):
+        x = _AXIS.place(seconds)
+        if not is_over:
+            parts.append(Markup('<path class="lost" d="M{:.1f} 7l8 8m0 -8l-8 8"/>').format(x - 4))
+        elif step == HOST_LOST:
+            parts.append(Markup('<circle class="host-lost" cx="{:.1f}" cy="11" r="3.5"/>').format(x))
+        else:
+            parts.append(Markup('<path class="cut-off" d="M{:.1f} 7h8v8h-8z"/>').format(x - 4))
+    return _svg(22, Markup("").join(parts), f"takeover: {_takeover_text(line)}")
+
+
+def _updates(line: _Line) -> str:
+    made, kept = (line.total(CONCURRENT_UPDATES, name) for name in ("updates_made", "updates_kept"))
+    return f"{_count(kept)} of {_count(made)}" if made and kept is not None else ""
+
+
+def _not_covered(line: _Line) -> str:
+    missing = {row["step"] for row in line.rows(*STEPS) if row["outcome"] == NOT_COVERED}
+    return ", ".join(step_title(step) for step in STEPS if step in missing)
+
+
+def _count(value: int | None) -> str:
+    return "" if value is None else _units.format_count(value)
+
+
+def _time(value: float | None) -> str:
+    return "" if value is None else _units.format_duration(value)
+
+
+def _scale() -> Markup:
+    ticks = Markup("").join(
+        Markup('<text x="{:.1f}" y="20" text-anchor="middle">{}</text>').format(_AXIS.place(tick), f"{tick:g} s")
+        for tick in _TICKS
+    )
+    return _svg(22, Markup('<text x="0" y="8">Takeover</text>') + ticks, "logarithmic axis of the time of a takeover")
+
+
+def _svg(height: int, body: Markup, label: str) -> Markup:
+    return Markup(
+        '<svg class="intervals locks" viewBox="0 0 {w} {h}" width="{w}" height="{h}" role="img" aria-label="{label}">'
+        "{body}</svg>"
+    ).format(w=_WIDTH, h=height, label=label, body=body)

@@ -1,0 +1,53 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The pairs of hosts in a report, each once although both hosts have it, worst first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import natural
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import rank
+
+
+@dataclass(frozen=True)
+class ShownPair:
+    """A pair as both of its hosts have recorded it: its results, the volume, its worse verdict, and the limits that
+    judged it."""
+
+    results: Mapping[str, Any]
+    volume: str
+    verdict: str
+    limits: Mapping[str, Any]
+    hosts: Sequence[Host]
+
+    @property
+    def labels(self) -> tuple[str, str]:
+        """The names of the two hosts, with the volume if it is not the default one."""
+        return host_label(self.results["first"], self.volume), host_label(self.results["second"], self.volume)
+
+
+def pairs_of(hosts: Iterable[Host]) -> list[ShownPair]:
+    """Return the pairs of some hosts, worst first."""
+    found: dict[tuple[str, ...], list[tuple[Host, Mapping[str, Any]]]] = {}
+    for host in hosts:
+        for pair in host.own.get("pairs") or ():
+            key = (host.volume, pair["first"], pair["second"], pair["directory"])
+            found.setdefault(key, []).append((host, pair))
+    pairs = [
+        ShownPair(
+            both[0][1],
+            key[0],
+            min((pair["verdict"] for _host, pair in both), key=rank),
+            both[0][0].own["limits"],
+            [host for host, _pair in both],
+        )
+        for key, both in found.items()
+    ]
+    return sorted(pairs, key=lambda pair: (rank(pair.verdict), *map(natural, pair.labels)))

@@ -1,0 +1,148 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The picture of a takeover: who held the lock and wrote, how long the other host was refused, and when it had the
+lock. Its clock begins at the loss of the holder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes import chart, text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import shorten
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import CUT_OFF, KEPT, figure, figure_text
+from markupsafe import Markup
+
+HEIGHT = 150
+_LEFT, _RIGHT = 14.0, 446.0
+_HOLDER, _OTHER = 48.0, 94.0
+"""The upper edges of the two lanes."""
+_BAR = 12.0
+_AXIS = 126.0
+_LONGEST_NAME = 40
+_TICKS = (1, 2, 5)
+
+
+class _Clock:
+    """A linear axis of seconds from before the loss to the end of the picture."""
+
+    def __init__(self, before_s: float, after_s: float) -> None:
+        self._first, self._span = -before_s, before_s + after_s
+        self.last = after_s
+
+    def place(self, second: float) -> float:
+        return _LEFT + min(1.0, max(0.0, (second - self._first) / self._span)) * (_RIGHT - _LEFT)
+
+    def ticks(self) -> Iterator[float]:
+        """Yield round seconds from the loss on, about five of them."""
+        step = next(
+            digit * 10.0**power for power in range(-3, 7) for digit in _TICKS if digit * 10.0**power >= self.last / 5
+        )
+        for number in range(1 + int(self.last / step)):
+            yield number * step
+
+
+def takeover_chart(row: Mapping[str, Any], limit_s: float) -> Markup:
+    """Return the picture of a takeover with its title; empty if it is not known how long it took."""
+    takeover = _s(row, "takeover_ns")
+    if takeover is None:
+        return Markup("")
+    is_over = row["outcome"] == KEPT or row["cause"] != "never_taken_over"
+    back = _s(row, "back_ns") if row["step"] == CUT_OFF else None
+    ends = [takeover, limit_s, *([back] if back is not None else [])]
+    clock = _Clock(0.25 * max(ends), 1.15 * max(ends))
+    body = Markup("").join(
+        [*_frame(clock, limit_s), *_holder(row, clock, back), *_other(row, clock, takeover, is_over)]
+    )
+    return chart("takeover", _title(row, takeover, is_over), _description(row, back, limit_s), body, HEIGHT)
+
+
+def _s(row: Mapping[str, Any], name: str) -> float | None:
+    value = figure(row, name)
+    return None if value is None else value / 1e9
+
+
+def _title(row: Mapping[str, Any], takeover: float, is_over: bool) -> str:
+    lost = "cut off" if row["step"] == CUT_OFF else "lost"
+    after = _units.format_duration(takeover * 1e9)
+    holder, other = (shorten(row[key], _LONGEST_NAME) for key in ("holder", "other"))
+    return f"{holder} is {lost}: {other} {'has the lock after' if is_over else 'has no lock after'} {after}"
+
+
+def _description(row: Mapping[str, Any], back: float | None, limit_s: float) -> str:
+    parts = [f"Limit {_units.format_duration(limit_s * 1e9)}"]
+    if back is not None:
+        late, errno = figure(row, "late_sectors"), figure_text(row, "errno")
+        parts.append(f"back after {_units.format_duration(back * 1e9)}")
+        parts.append(f"pending write: {errno or 'no error'}")
+        parts += [f"{_units.format_count(int(late))} late writes"] if late is not None else []
+    return ", ".join(parts) + "."
+
+
+def _frame(clock: _Clock, limit_s: float) -> Iterator[Markup]:
+    """Yield the seconds, the instant of the loss and the limit."""
+    end = -1e9
+    for tick in clock.ticks():
+        x, words = clock.place(tick), _units.format_duration(tick * 1e9) if tick else "0"
+        yield Markup('<path class="grid" d="M{:.1f} 30V{:.0f}"/>').format(x, _AXIS)
+        half = 3.8 * len(words)
+        if x - half > end:
+            yield text("axis", x, _AXIS + 15, words, "middle")
+            end = x + half + 4
+    x = clock.place(limit_s)
+    yield Markup('<path class="limit" d="M{:.1f} 24V{:.0f}"/>').format(x, _AXIS)
+    yield text("limit", x, 18, "limit", "middle" if x < _RIGHT - 20 else "end")
+    x = clock.place(0)
+    yield Markup('<path class="loss" d="M{:.1f} 24V{:.0f}"/>').format(x, _AXIS)
+    yield text("axis", x, 18, "loss", "middle")
+
+
+def _bar(name: str, first: float, last: float, top: float) -> Markup:
+    return Markup('<path class="fill {}" d="M{:.1f} {:.1f}H{:.1f}v{:.1f}H{:.1f}z"/>').format(
+        name, first, top, max(last, first + 2), _BAR, first
+    )
+
+
+def _thin(name: str, first: float, last: float, top: float) -> Markup:
+    return Markup('<path class="{}" d="M{:.1f} {:.1f}H{:.1f}"/>').format(name, first, top + _BAR / 2, max(last, first))
+
+
+def _lane(name: str, top: float, words: str) -> list[Markup]:
+    return [text("lane", _LEFT, top - 5, f"{shorten(name, _LONGEST_NAME)}: {words}")]
+
+
+def _holder(row: Mapping[str, Any], clock: _Clock, back: float | None) -> list[Markup]:
+    """Return the lane of the host that held the lock: a bar until its loss, then a dotted line until it is back."""
+    was = "cut off" if row["step"] == CUT_OFF else "lost"
+    zero, end = clock.place(0), _RIGHT if back is None else clock.place(back)
+    parts = _lane(row["holder"], _HOLDER, f"holds the lock and writes, then is {was}")
+    parts += [_bar("p99", _LEFT, zero, _HOLDER), _thin("gone", zero, end, _HOLDER)]
+    if back is not None:
+        is_fenced = row["outcome"] == KEPT and not figure(row, "late_sectors")
+        y = _HOLDER + _BAR / 2
+        mark = "M{x:.1f} {y:.1f}l-5 -5m5 5l-5 5" if is_fenced else "M{x:.1f} {y:.1f}m-6 -6l12 12m0 -12l-12 12"
+        parts.append(
+            Markup('<path class="{}" d="{}"/>').format("fenced" if is_fenced else "landed", mark.format(x=end, y=y))
+        )
+        words = "back, its write fails" if is_fenced else "back, and writes"
+        anchor = "end" if end > _RIGHT - 130 else "start"
+        parts.append(text("back", end - 9 if anchor == "end" else end + 9, y + 4, words, anchor))
+    return parts
+
+
+def _other(row: Mapping[str, Any], clock: _Clock, takeover: float, is_over: bool) -> list[Markup]:
+    """Return the lane of the other host: a thin line while it is refused, then a bar."""
+    tries = figure(row, "tries")
+    refused = "refused" if tries is None else f"refused {_units.format_count(int(tries))} times"
+    words = f"{refused}, then holds the lock" if is_over else f"{refused}, and never gets the lock"
+    got = clock.place(takeover)
+    parts = [*_lane(row["other"], _OTHER, words), _thin("refused", _LEFT, got, _OTHER)]
+    if is_over:
+        parts.append(_bar("mean", got, _RIGHT, _OTHER))
+    else:
+        y = _OTHER + _BAR / 2
+        parts.append(Markup('<path class="landed" d="M{:.1f} {:.1f}m-6 -6l12 12m0 -12l-12 12"/>').format(got, y))
+    return parts

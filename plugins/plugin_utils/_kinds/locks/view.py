@@ -1,0 +1,138 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The report of a test of locks: the figures of each pair of hosts, what is wrong, and what that does to a
+multi-instance queue manager."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ansible_collections.mqops.logdisk.plugins.module_utils._units import format_count
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import view
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.overview import Overview
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.page import LocksSection
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.pairs import pairs_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.locks import advice_on_locks
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import shorten
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.overview import counts_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.badge import badge
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_part
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import open_metrics as om
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import CUT_OFF, TAKEOVERS, figure, rows_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS, WARN
+
+if TYPE_CHECKING:
+    from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
+    from markupsafe import Markup
+
+SHOWN = 5
+"""The largest number of pairs that have lines of their own, worst first."""
+
+_VERDICTS = (FAIL, INCONCLUSIVE, WARN, PASS)
+
+
+class View(view.View):
+    """The pairs of hosts. There are no latency figures."""
+
+    title = "Locks"
+    word = "locks"
+    subject = ", locks"
+    criteria = (
+        "Two holders of a lock, updates lost under a lock and writes of a host that lost its lock are hard failures, "
+        "never waived. Times and numbers have the limits of the profile's section locks; its other limits are about "
+        "latency."
+    )
+    cause = "locks"
+    case = "locks"
+    advice: Mapping[str, str] = {
+        "missing": (
+            "Look in Ansible's output for the last task of the host. Remove its files with playbooks/cleanup.yml, and "
+            "run playbooks/locks.yml again."
+        ),
+        "error": "Correct the reported problem, and run playbooks/locks.yml again.",
+        "unreachable": (
+            "Connect to the host with ssh as Ansible does. When that works, remove its files with "
+            "playbooks/cleanup.yml, and run playbooks/locks.yml again."
+        ),
+    }
+
+    def cause_of(self, host: Host) -> str:
+        """Return the kind of causes for a host that does not pass."""
+        return self.cause
+
+    def advise(self, found: Sequence[tuple[Host, Mapping[str, Any]]], verdict: str) -> tuple[str, str]:
+        """Return the consequence for a multi-instance queue manager, and what to do next."""
+        return advice_on_locks(finding for _host, finding in found)
+
+    def statement(self, model: Model) -> str:
+        """Return how many pairs keep every promise."""
+        pairs = pairs_of(model.hosts_with_own)
+        told = [f"{format_count(count)} {verdict}" for verdict, count in _counts(pairs)]
+        of = f" in {format_count(len(pairs))} {'pair' if len(pairs) == 1 else 'pairs'}" if pairs else ""
+        verdicts = ", ".join(told) or ", ".join(model.verdicts_told) or "none was tested"
+        return f"Locks on {model.size}{of}: {verdicts}. No latency was measured or certified."
+
+    def lines(self, model: Model) -> list[str]:
+        """Return the figures of each pair, worst first."""
+        pairs = pairs_of(model.hosts_with_own)
+        lines = [
+            f"{shorten(first)} and {shorten(second)} on {shorten(pair.results['directory'])}: {pair.verdict}, "
+            f"{pair.results['text']}"
+            for pair in pairs[:SHOWN]
+            for first, second in [pair.labels]
+        ]
+        left = len(pairs) - SHOWN
+        return [*lines, f"and {format_count(left)} more {'pair' if left == 1 else 'pairs'}"] if left > 0 else lines
+
+    def claim(self, host: Host) -> str:
+        """Return the figures of its pairs."""
+        return "; ".join(pair["text"] for pair in host.own.get("pairs") or ())
+
+    def overview(self, model: Model, shown: Sequence[tuple[Host, Markup]]) -> Markup | str:
+        """Return the pairs of all hosts, with their takeovers against the limit."""
+        return render_part("kinds/locks/overview.html.j2", locks=Overview(model, shown), counts=counts_of(model))
+
+    def section(self, host: Host) -> Markup | str:
+        """Return each pair of the host with its steps and takeovers."""
+        if not host.own.get("pairs"):
+            return ""
+        return render_part("kinds/locks/section.html.j2", locks=LocksSection(host), badge=badge)
+
+    def metrics(self, hosts: Sequence[tuple[Host, str]]) -> Iterator[str]:
+        """Yield the verdicts of the pairs, the longest takeover, and the late writes of each host."""
+        known = [(host.own["pairs"], own) for host, own in hosts if host.own and host.of_kind.view is self]
+        if not known:
+            return
+        yield om.family("logdisk_run_lock_pairs", "Pairs with another host by the verdict on their locks.")
+        for pairs, own in known:
+            for verdict in _VERDICTS:
+                count = sum(pair["verdict"] == verdict for pair in pairs)
+                yield om.sample("logdisk_run_lock_pairs", f"{own},{om.labels({'verdict': verdict})}", count)
+        yield om.family(
+            "logdisk_run_lock_takeover_seconds", "Longest time until the lock of a lost host was taken over."
+        )
+        for pairs, own in known:
+            takeovers = list(_figures(pairs, TAKEOVERS, "takeover_ns"))
+            if takeovers:
+                yield om.sample("logdisk_run_lock_takeover_seconds", own, max(takeovers) / 1e9)
+        yield om.family("logdisk_run_lock_late_writes", "Sectors that a host wrote after it had lost its lock.")
+        for pairs, own in known:
+            late = list(_figures(pairs, (CUT_OFF,), "late_sectors"))
+            if late:
+                yield om.sample("logdisk_run_lock_late_writes", own, sum(late))
+
+
+def _counts(pairs: Sequence[Any]) -> list[tuple[str, int]]:
+    """Return the verdicts that occur with their counts, worst first."""
+    counts = [(verdict, sum(pair.verdict == verdict for pair in pairs)) for verdict in _VERDICTS]
+    return [(verdict, count) for verdict, count in counts if count]
+
+
+def _figures(pairs: Sequence[Mapping[str, Any]], steps: Sequence[str], name: str) -> Iterator[float]:
+    for pair in pairs:
+        for row in rows_of(pair, *steps):
+            if (value := figure(row, name)) is not None:
+                yield value

@@ -1,0 +1,252 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a finding about locks does to a multi-instance queue manager, what to change, and whom to ask. `make reference`
+writes a part of docs/next_steps.md from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import (
+    COUNT_LIMIT,
+    HAND_OVER_LIMIT,
+    TAKEOVER_LIMIT,
+    VERIFICATION_LIMIT,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.locks import WAITER_LATE
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.advice import (
+    MQ,
+    STORAGE,
+    SYSTEM,
+    VIRTUAL,
+    Advice,
+    together,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
+    LOCK_BROKEN,
+    LOCK_LIMIT,
+    LOCK_NOT_COVERED,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import SAME_HOST, SERVER_FAILOVER
+
+
+@dataclass(frozen=True, slots=True)
+class LockAdvice(Advice):
+    """Advice, with the consequence for a multi-instance queue manager."""
+
+    consequence: str = ""
+
+
+_TWO_ACTIVE = (
+    "Two instances of the queue manager can be active at once. Both write to the same log and the same queues: "
+    "messages are lost or delivered twice, and the log is damaged."
+)
+_AGAIN = "Then run playbooks/locks.yml again."
+
+LOCK_CAUSES: Mapping[str, LockAdvice] = {
+    "granted": LockAdvice(
+        "the lock was given to two hosts",
+        "Mount the directory on both hosts with NFS version 4 (vers=4.1 or 4.2, hard, without nolock and "
+        f"local_lock), and let the file server keep the locks of all its clients together. {_AGAIN}",
+        (STORAGE, SYSTEM),
+        consequence=_TWO_ACTIVE,
+    ),
+    "same_host": LockAdvice(
+        "the lock was given to two processes of one host",
+        "Put no queue manager there: the file system has no usable locks. Use one of those in IBM's testing statement "
+        "for multi-instance queue managers.",
+        (SYSTEM, STORAGE),
+        consequence=f"Even on one host, locks exclude nobody. {_TWO_ACTIVE}",
+    ),
+    "refused_by_error": LockAdvice(
+        "a lock failed with an error",
+        "Find out why locks fail there: rpc.statd or a firewall for NFS version 3, the number of locks that the file "
+        f"server allows (ENOLCK), or a file system without locks (ENOSYS, EOPNOTSUPP). {_AGAIN}",
+        (STORAGE, SYSTEM),
+        consequence="A standby instance that gets an error instead of a refusal ends, so nothing takes over.",
+    ),
+    "not_released": LockAdvice(
+        "a released lock stayed taken",
+        f"Look on the file server for who holds the lock. Ask its manufacturer why a released lock stays. {_AGAIN}",
+        (STORAGE,),
+        consequence="The standby instance never becomes active, not even at a planned switch with endmqm -s.",
+    ),
+    "updates": LockAdvice(
+        "updates under the lock were lost or torn",
+        "Put no queue manager there. Mount with NFS version 4 and without caching that outlives a lock, and ask the "
+        f"manufacturer of the file server about lost writes. {_AGAIN}",
+        (STORAGE, SYSTEM),
+        consequence=(
+            "An instance that takes over does not see all that the former one wrote: it starts from an old log, so "
+            "messages are lost, or it finds damaged records and does not start."
+        ),
+    ),
+    "write_error": LockAdvice(
+        "a write or a verification failed",
+        "Mount with hard instead of soft, and look in the system log of the host and of the file server for errors at "
+        f"that time. {_AGAIN}",
+        (STORAGE, SYSTEM),
+        consequence=(
+            "The active instance ends as soon as it cannot write its log or verify its locks, and applications lose "
+            "their connections."
+        ),
+    ),
+    "never_taken_over": LockAdvice(
+        "the lock of a lost host stayed taken",
+        "Use NFS version 4: version 3 has no leases, so locks of a lost host stay until somebody clears them. On "
+        f"the file server, look at the lease and at what ends the locks of a lost client. {_AGAIN}",
+        (STORAGE,),
+        consequence=(
+            "The standby instance never becomes active: the queue manager is down until somebody clears the lock on "
+            "the file server."
+        ),
+    ),
+    "late_write": LockAdvice(
+        "a host that had lost its lock could still write",
+        "Put no queue manager there. Ask the manufacturer of the file server whether it refuses writes of a client "
+        f"whose lease has expired. Mount with vers=4.1 or 4.2 and hard, and set nfs.recover_lost_locks=N. {_AGAIN}",
+        (STORAGE, SYSTEM),
+        consequence=(
+            "A former active instance that comes back writes into the log of the one that took over. The log is "
+            "damaged: recovery stops there, and committed messages are lost."
+        ),
+    ),
+    "failover": LockAdvice(
+        "the file server forgot the lock when it failed over",
+        "Let both nodes of the file server share their lock state and use the same server scope, and give clients a "
+        f"grace period in which they reclaim their locks. {_AGAIN}",
+        (STORAGE,),
+        consequence=(
+            f"At a failover of the file server, the standby instance can start beside the active one. {_TWO_ACTIVE}"
+        ),
+    ),
+    "mount_option": LockAdvice(
+        "a mount option defeats the locks",
+        f"Mount with vers=4.1 or 4.2 and hard, and without nolock, local_lock and soft. {_AGAIN}",
+        (SYSTEM,),
+        consequence=_TWO_ACTIVE,
+    ),
+    "kernel_parameter": LockAdvice(
+        "a kernel parameter defeats the locks",
+        f"Set the parameter as stated, in /etc/modprobe.d so that it lasts, and mount again. {_AGAIN}",
+        (SYSTEM,),
+        consequence=(
+            "With nfs.recover_lost_locks, a host takes up again a lock that it had lost, and writes although another "
+            "one has taken over. The log is damaged."
+        ),
+    ),
+    "client_identity": LockAdvice(
+        "two hosts have the same identity",
+        "Give each host its own /etc/machine-id and host name (clones have those of their template), or its own "
+        f"nfs.nfs4_unique_id, and mount again. {_AGAIN}",
+        (SYSTEM, VIRTUAL),
+        consequence=(
+            f"The file server takes the two hosts for one, and each ends the locks of the other one. {_TWO_ACTIVE}"
+        ),
+    ),
+    "other_identity": LockAdvice(
+        "the user differs between the hosts",
+        f"Give the user mqm and its group the same numbers on both hosts. {_AGAIN}",
+        (SYSTEM,),
+        consequence="The instance that takes over can neither read nor write the files of the former one.",
+    ),
+    "other_file_system": LockAdvice(
+        "the directory is not shared",
+        f"Mount the same export of the same file server on both hosts. {_AGAIN}",
+        (SYSTEM, STORAGE),
+        consequence="The standby instance sees another directory: it cannot take over, or it starts with other data.",
+    ),
+    "same_machine": LockAdvice(
+        "two names stand for one machine",
+        f"Name two machines in the inventory. {_AGAIN}",
+        (),
+        consequence="Nothing is known about the locks of two hosts.",
+    ),
+    COUNT_LIMIT.key: LockAdvice(
+        "a host can hold too few locks",
+        f"Raise the limit of the file server, or spread the queue managers over more file systems. {_AGAIN}",
+        (STORAGE,),
+        consequence="A queue manager that cannot lock its files does not start (ENOLCK).",
+    ),
+    TAKEOVER_LIMIT.key: LockAdvice(
+        "the takeover took too long",
+        "Ask for a shorter lease on the file server, but not below 10 s, and know that it is the lease of all its "
+        f"clients. {_AGAIN}",
+        (STORAGE, MQ),
+        consequence=(
+            "The queue manager is away for this time, and then for as long as the standby instance needs to replay "
+            "the log."
+        ),
+    ),
+    VERIFICATION_LIMIT.key: LockAdvice(
+        "a verification of the lock took too long",
+        "Find out what delays small operations while the log is written: a link, a queue of the client, or a limit "
+        "of the file server. Ask IBM Support before you change FileLockHeartBeatLen.",
+        (STORAGE, SYSTEM),
+        consequence=(
+            "An active instance that cannot verify its locks within 20 s ends (AMQ7280), although neither it nor its "
+            "host failed."
+        ),
+    ),
+    HAND_OVER_LIMIT.key: LockAdvice(
+        "a released lock was given on late",
+        f"Look on the file server and in the network for what delays lock requests. {_AGAIN}",
+        (STORAGE,),
+        consequence="A planned switch to the standby instance takes at least this much longer.",
+    ),
+    WAITER_LATE: LockAdvice(
+        "a waiting process was told late",
+        "Use a release of IBM MQ with APAR IT43349, and look for a firewall between file server and host that drops "
+        f"notifications about locks. {_AGAIN}",
+        (STORAGE, SYSTEM, MQ),
+        consequence="A standby instance that waits for the lock becomes active later than it could.",
+    ),
+    "not_covered": LockAdvice(
+        "a required step was not made",
+        "Set what is missing, or judge by a profile that does not require the step.",
+        (),
+        consequence="What this step would have shown is not known, so the pair is not certified.",
+    ),
+    "undecided": LockAdvice(
+        "a step decides nothing",
+        "Correct what is named, and run playbooks/locks.yml again.",
+        (SYSTEM,),
+        consequence="Nothing is proven: the file server may keep its promises or break them.",
+    ),
+}
+"""The advice on each kind of finding."""
+
+_OF_CODES = {
+    "updates_lost": "updates",
+    "torn": "updates",
+    "verification_error": "write_error",
+    "late_write_landed": "late_write",
+    "not_fenced": "late_write",
+    "lock_lost_at_failover": "failover",
+}
+"""The key of the advice for codes that have another name."""
+
+
+def key_of(finding: Mapping[str, Any]) -> str:
+    """Return the key of the advice on a finding about locks."""
+    kind, code, step = finding["kind"], str(finding.get("code")), finding.get("step")
+    if kind == LOCK_NOT_COVERED:
+        return "not_covered"
+    if kind == LOCK_LIMIT:
+        return WAITER_LATE if code == WAITER_LATE else str(finding.get("limit"))
+    if kind == LOCK_BROKEN:
+        if code == "granted" and step in (SAME_HOST, SERVER_FAILOVER):
+            return "same_host" if step == SAME_HOST else "failover"
+        return _OF_CODES.get(code, code)
+    return "undecided"
+
+
+def advice_on_locks(found: Iterable[Mapping[str, Any]]) -> tuple[str, str]:
+    """Return the consequence and the next step for some findings about locks."""
+    keys = dict.fromkeys(key_of(finding) for finding in found)
+    advices = [LOCK_CAUSES.get(key, LOCK_CAUSES["undecided"]) for key in keys]
+    return " ".join(dict.fromkeys(advice.consequence for advice in advices)), together(advices)
