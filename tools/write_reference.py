@@ -33,6 +33,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import RUN, names_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import advice
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.locks import LOCK_CAUSES
 
 PROJECT = Path(__file__).resolve().parents[1]
 GENERATED = "<!-- Written by `make reference`: change {source} instead of this page. -->\n"
@@ -166,6 +167,7 @@ NEXT_STEPS = {
     "A limit was broken": ("", advice.SYMPTOMS),
     "The host was disturbed": ("Each disturbance has its own next step.", advice.DISTURBANCES),
     "Other causes": ("", advice.OTHERS),
+    "Locks": ("These are the causes of a [test of locks](locks.md).", LOCK_CAUSES),
 }
 """The sections of the page, each with the text before its table, and its advice."""
 
@@ -189,6 +191,7 @@ REPORT_JSON = {
         "record.json also contains this object. `null` means that a figure is not known.",
     ),
     "durability": ("Power cuts", "record.json also contains this object. `null` means that a figure is not known."),
+    "locks": ("Locks", "record.json also contains this object."),
 }
 """The definitions of the schema whose keys are described, with their titles and introductions."""
 

@@ -16,6 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import volume_names
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import changed_since
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.lock_states import pair_states
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import (
     host_states,
     problems_by_host,
@@ -69,18 +70,18 @@ class ActionModule(FleetAction):
                 history.newest(), revocations, today, history.power_cuts(), asked_profiles(task_vars, expected)
             )
             plans = history.plans()
+            pairs = pair_states(history.locks(), today)
             changed = changed_since(history, lines)
         own = {host: task_vars["hostvars"][host].get("workspace_volumes") for host in expected}
-        by_host = problems_by_host(
-            lines, expected, plans, {host: names for host, given in own.items() if (names := volume_names(given))}
-        )
+        named = {host: names for host, given in own.items() if (names := volume_names(given))}
+        by_host = problems_by_host(lines, expected, plans, named, pairs)
         problems = [problem.text for found in by_host.values() for problem in found]
         folder = options["report_dir"]
         page = os.path.join(folder, PAGE)
         if self.write_to(folder):
-            status = status_json(lines, expected, by_host, today, revocations, changed)
+            status = status_json(lines, expected, by_host, today, revocations, changed, pairs)
             write_json(os.path.join(folder, JSON_FILE), status)
-            write_file(os.path.join(folder, METRICS_FILE), status_prom(lines, expected, problems))
+            write_file(os.path.join(folder, METRICS_FILE), status_prom(lines, expected, problems, pairs))
             write_text(
                 page,
                 render_status(
@@ -91,10 +92,10 @@ class ActionModule(FleetAction):
                     pages_beside(folder, STATUS_LINKS),
                 ),
             )
-        text = status_text(lines, expected, by_host, today, changed, options["place"])
+        text = status_text(lines, expected, by_host, today, changed, options["place"], pairs)
         say(self._display, f"{text}\nstatus: {self.page(page)}")
         shown = "" if self._task.check_mode or vanishes(page) else page
-        outcome = status_outcome(host_states(lines, expected, by_host), problems, today, shown)
+        outcome = status_outcome(host_states(lines, expected, by_host, pairs), problems, today, shown)
         failures = {
             host: one_message([problem.text for problem in found], JSON_FILE) for host, found in by_host.items()
         }

@@ -113,7 +113,7 @@ def _load_text(rows: Rows) -> str:
     return "" if longest is None else f"{_seconds(longest)} of load"
 
 
-_REFUSALS = (_count_of("tries", "asked {} times"), _text_of("errno", "{}"))
+_REFUSALS = (_count_of("tries", "{} tries"), _text_of("errno", "{}"))
 _PAUSE = _duration_of("write_pause_max_ns", "longest pause of the writes {}")
 _FIGURES: Mapping[str, Sequence[Callable[[Rows], str]]] = {
     SECOND_REFUSED: _REFUSALS,

@@ -142,10 +142,12 @@ def _granted(finding: Finding) -> str:
 
 
 def _by_error(finding: Finding) -> str:
-    at = finding["at"]
+    at, errno = finding["at"], _errno(finding)
+    if figure_text(finding, "host") == at["holder"]:
+        return f"{at['holder']} could not take a free lock: it got {errno}"
     return (
-        f"{at['other']} asked for the lock that {at['holder']} held and got {_errno(finding)}, which is an error "
-        "and not a refusal (EAGAIN or EACCES)"
+        f"{at['other']} asked for the lock that {at['holder']} held and got {errno}, which is an error and not a "
+        "refusal (EAGAIN or EACCES)"
     )
 
 
@@ -201,7 +203,7 @@ def _not_fenced(finding: Finding) -> str:
 def _setting(finding: Finding) -> str:
     host, name, value, wanted = (figure_text(finding, key) for key in ("host", "setting", "value", "wanted"))
     what = "the kernel parameter" if finding["code"] == "kernel_parameter" else "the mount option"
-    is_set = f"is {value}" if value else "is not set"
+    is_set = "is not set" if not value else "is set" if value == name else f"is {value}"
     return f"{host or finding['at']['first']}: {what} {name} {is_set}{f', it must be {wanted}' if wanted else ''}"
 
 
@@ -244,6 +246,9 @@ _BROKEN: Mapping[str, Callable[[Finding], str]] = {
     "client_identity": _client_identity,
     "other_file_system": _both("do not see the same files there, so they do not share the directory"),
     "same_machine": _both("are two names of one machine"),
+    "one_kernel": _both(
+        "share one kernel, which keeps their locks itself, so nothing is known about the locks of other machines"
+    ),
 }
 """What is wrong, by the code of the finding."""
 
@@ -267,17 +272,33 @@ _OPEN: Mapping[str, Callable[[Finding], str]] = {
     "agent_lost": lambda finding: "the connection to a tester ended",
     "deadline": lambda finding: "it was not finished in time",
     "did_not_come_back": lambda finding: f"{finding['at']['holder']} did not come back",
-    "not_cut": lambda finding: f"the command ended, but {finding['at']['holder']} kept running",
+    "not_cut": lambda finding: f"{finding['at']['holder']} was not cut{_why(finding)}",
     "still_connected": lambda finding: f"{finding['at']['holder']} still reached the file server",
     "grace": lambda finding: "the file server was still in its grace period",
-    "one_kernel": lambda finding: (
-        f"{finding['at']['first']} and {finding['at']['second']} share one kernel, which keeps their locks itself, so "
-        "nothing is known about other machines"
-    ),
+    "one_kernel": lambda finding: _BROKEN["one_kernel"](finding),
     "same_machine": lambda finding: _BROKEN["same_machine"](finding),
+    "not_tested": lambda finding: f"{figure_text(finding, 'host') or 'a host'} could not be tested{_why(finding)}",
+    "queue_managers": lambda finding: f"{finding['at']['holder']} was not cut{_why(finding)}",
+    "command_failed": lambda finding: f"the command failed{_why(finding)}",
+    "call_failed": lambda finding: f"{figure_text(finding, 'verb') or 'a call'} failed with {_errno(finding)}",
+    "refused_by_error": lambda finding: f"a lock ended with {_errno(finding)} instead of being refused or granted",
+    "lock_not_free": lambda finding: "the lock was not free when the step began",
+    "not_healed": lambda finding: (
+        f"it is not known whether {finding['at']['holder']} reaches the file server again{_why(finding)}; the timer on "
+        "that host removes the packet filter"
+    ),
     "no_pair": lambda finding: "there is no other host with the same directory",
 }
 """Why a step decides nothing, by the code of the finding."""
+
+
+def _why(finding: Finding) -> str:
+    """Return what a host or a command said about it, empty if it said nothing."""
+    said = next(filter(None, (figure_text(finding, name) for name in ("why", "problem", "output"))), "")
+    status = figure(finding, "status")
+    told = [f"status {status:.0f}"] if status is not None else []
+    told += [" ".join(said.split())] if said else []
+    return f" ({', '.join(told)})" if told else ""
 
 
 def _short_load(finding: Finding) -> str:
@@ -296,6 +317,8 @@ _NOT_COVERED: Mapping[str, Callable[[Finding], str]] = {
     "no_privilege": lambda finding: f"packets cannot be filtered on {finding['at']['holder']} without root",
     "no_nft": lambda finding: f"{finding['at']['holder']} has no nft",
     "no_filter": lambda finding: f"the packet filter of {finding['at']['holder']} cannot be set",
+    "no_server_address": lambda finding: f"the address of the file server of {finding['at']['holder']} is not known",
+    "second_granted": lambda finding: "both hosts got the lock in an earlier step, so this one would show nothing new",
     "not_asked": lambda finding: "it was not asked for",
 }
 """What a step needs that is missing, by the code of the finding."""

@@ -9,12 +9,21 @@ from __future__ import annotations
 import datetime
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import Line, Since, key_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.lock_overview import (
+    pair_entry,
+    pair_lines,
+    pair_metrics,
+    pair_problems,
+    states_by_host,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.lock_states import PairStatus
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.planned import Planned
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.problem import LOCKS, POWER_CUT, Problem
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.standing import standing_facts_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import (
     CURRENT,
@@ -39,30 +48,9 @@ SHOWN_LINES = 100
 SHOWN_CHANGES = 5
 SHOWN_NEXT = 10
 """The maximum number of hosts named in the command that certifies them again."""
-CERTIFY, POWER_CUT = "certify", "power_cut"
-"""Playbooks that can clear a problem."""
 _URGENCY = (FAILED, EXPIRED, MISSING)
 SHOWN_CHARACTERS = 60
 """The maximum number of characters of a changed fact that are shown."""
-
-
-@dataclass(frozen=True)
-class Problem:
-    """The reason why a volume or host is not certified: the displayed name, its state, a sentence with dates and runs,
-    the plain reason (by which problems are grouped), what to do, and the playbook that can clear the problem."""
-
-    label: str
-    state: str
-    sentence: str
-    reason: str
-    next_step: str
-    playbook: str = CERTIFY
-
-    @property
-    def text(self) -> str:
-        """Return the problem in sentences for people and programs."""
-        prefix = "missing: " if self.state == MISSING else ""
-        return f"{self.label}: {prefix}{self.sentence}"
 
 
 def problems_by_host(
@@ -70,14 +58,18 @@ def problems_by_host(
     expected: Iterable[str],
     plans: Mapping[str, Sequence[Planned]],
     named: Mapping[str, Sequence[str]] | None = None,
+    pairs: Iterable[PairStatus] = (),
 ) -> dict[str, list[Problem]]:
     """Return, by host, why hosts are not certified under the requested profiles: one problem for each failed or expired
     volume of an expected host, for each volume that must be certified but is not, and for each host without a certified
     volume.
 
     The newest plan of the host must be certified (plans, by its printable name). ``named`` holds the names of volumes
-    that the inventory requires.
+    that the inventory requires, and ``pairs`` the states of the pairs whose locks were tested.
     """
+    of_pairs: dict[str, list[Problem]] = {}
+    for name, problem in pair_problems(pairs):
+        of_pairs.setdefault(name, []).append(problem)
     by_host: dict[str, list[Status]] = {}
     for line in lines:
         if line.is_asked:
@@ -97,14 +89,17 @@ def problems_by_host(
             )
         if not wanted and not bad:
             problems.append(_missing(host, own))
+        problems += of_pairs.get(printable(host), [])
         found[host] = list(filter(None, problems))
     return {host: problems for host, problems in found.items() if problems}
 
 
-def host_states(lines: Sequence[Status], expected: Iterable[str], problems: Collection[str]) -> dict[str, str]:
-    """Return the state of each expected host: the most urgent state of its volumes under the requested profile, or
-    MISSING if a required volume has no state. problems names the hosts that are not certified."""
-    by_host: dict[str, list[str]] = {}
+def host_states(
+    lines: Sequence[Status], expected: Iterable[str], problems: Collection[str], pairs: Iterable[PairStatus] = ()
+) -> dict[str, str]:
+    """Return the state of each expected host: the most urgent state of its volumes under the requested profile and of
+    its pairs, or MISSING if a required volume has no state. problems names the hosts that are not certified."""
+    by_host = states_by_host(pairs)
     for line in lines:
         if line.is_asked:
             by_host.setdefault(line.host, []).append(line.state)
@@ -201,14 +196,15 @@ def grouped(problems: Iterable[tuple[str, Problem]]) -> list[dict[str, Any]]:
 def status_text(
     lines: Sequence[Status],
     expected: Sequence[str],
-    problems: Collection[str],
+    problems: Mapping[str, Sequence[Problem]],
     today: Today,
     changed: Mapping[Line, Since],
     place: str = "",
+    pairs: Sequence[PairStatus] = (),
 ) -> str:
     """Return the status for a screen: whether the expected hosts are certified, how many volumes are in each state, the
-    most urgent ones with their changes, the history at ``place``, and what to do next. problems names the hosts that
-    are not certified."""
+    most urgent ones with their changes, the pairs whose locks were tested, the history at ``place``, and what to do
+    next. ``problems`` holds the problems of each host that is not certified."""
     counts = Counter(line.state for line in lines)
     states = ", ".join(f"{counts[state]} {state}" for state in MOST_URGENT_FIRST if counts[state]) or "no certificates"
     width = max((len(line.label) for line in lines[:SHOWN_LINES]), default=0)
@@ -225,19 +221,22 @@ def status_text(
             f"{result} on {today.date}: {states}; hosts expected: {len(expected)}.",
             *shown,
             *more,
+            *pair_lines(pairs, SHOWN_LINES),
             *source,
-            *_next_step(sorted(problems)),
+            *_next_steps(problems),
         ]
     )
 
 
-def _next_step(hosts: Sequence[str]) -> list[str]:
-    """Return a line that says what to do about hosts that are not certified."""
-    if not hosts:
-        return []
-    limit = f" --limit {','.join(hosts)}" if len(hosts) <= SHOWN_NEXT else ""
-    whom = "" if limit else f" for the {len(hosts)} hosts that status.json names under problems"
-    return [f"Next: correct what failed, and certify again{whom}: ansible-playbook playbooks/certify.yml{limit}"]
+def _next_steps(problems: Mapping[str, Sequence[Problem]]) -> Iterator[str]:
+    """Yield lines that say what to do about hosts that are not certified, and about pairs whose locks are not."""
+    locks = sorted(host for host, own in problems.items() if any(each.playbook == LOCKS for each in own))
+    others = sorted(host for host, own in problems.items() if not all(each.playbook == LOCKS for each in own))
+    for hosts, again, playbook in ((others, "certify again", "certify"), (locks, "test the locks again", "locks")):
+        if hosts:
+            limit = f" --limit {','.join(hosts)}" if len(hosts) <= SHOWN_NEXT else ""
+            whom = "" if limit else f" for the {len(hosts)} hosts that status.json names under problems"
+            yield f"Next: correct what failed, and {again}{whom}: ansible-playbook playbooks/{playbook}.yml{limit}"
 
 
 def status_json(
@@ -247,6 +246,7 @@ def status_json(
     today: Today,
     revocations: Mapping[str, Revocation],
     changed: Mapping[Line, Since],
+    pairs: Sequence[PairStatus] = (),
 ) -> dict[str, Any]:
     """Return the content of status.json. ``problems`` holds the problems of each host that is not certified."""
     found = [(host, problem) for host, own in problems.items() for problem in own]
@@ -258,7 +258,7 @@ def status_json(
         "expiring_days": today.expiring_days,
         "certified": not found,
         "expected_hosts": list(expected),
-        "host_states": host_states(lines, expected, problems),
+        "host_states": host_states(lines, expected, problems, pairs),
         "never_measured": _never_measured(lines, expected),
         "problems": [problem.text for dummy, problem in found],
         "reasons": grouped(found),
@@ -269,6 +269,7 @@ def status_json(
             }
             for line in lines
         ],
+        "locks": [pair_entry(pair, today) for pair in pairs],
     }
 
 
@@ -278,7 +279,9 @@ def _never_measured(lines: Iterable[Status], expected: Iterable[str]) -> list[st
     return [host for host in expected if printable(host) not in known]
 
 
-def status_prom(lines: Sequence[Status], expected: Sequence[str], problems: Sequence[str]) -> bytes:
+def status_prom(
+    lines: Sequence[Status], expected: Sequence[str], problems: Sequence[str], pairs: Sequence[PairStatus] = ()
+) -> bytes:
     """Return the status in the text format of OpenMetrics."""
     counts = (
         ("logdisk_expected_hosts", "Hosts that are to be certified.", expected),
@@ -300,7 +303,7 @@ def status_prom(lines: Sequence[Status], expected: Sequence[str], problems: Sequ
         for line in asked
         if line.entry and line.entry.valid_until
     ]
-    return "".join([*out, *_cut_metrics(asked), om.END]).encode("utf-8")
+    return "".join([*out, *_cut_metrics(asked), *pair_metrics(pairs), om.END]).encode("utf-8")
 
 
 def _cut_metrics(lines: Sequence[Status]) -> Iterator[str]:

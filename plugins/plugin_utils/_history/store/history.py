@@ -30,6 +30,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult, told_once
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import IMPORTED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.lock_result import LockResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.planned import Planned
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import reindexing
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.schema import MIGRATIONS, REINDEXED
@@ -113,6 +114,11 @@ _CUT_COLUMNS = ", ".join(each.name for each in dataclasses.fields(CutResult))
 _INSERT_CUTS = (
     f"INSERT INTO logdisk_power_cuts ({_CUT_COLUMNS}) VALUES "
     f"({', '.join('?' * len(dataclasses.fields(CutResult)))}) ON CONFLICT DO NOTHING"
+)
+_LOCK_COLUMNS = ", ".join(each.name for each in dataclasses.fields(LockResult))
+_INSERT_LOCKS = (
+    f"INSERT INTO logdisk_locks ({_LOCK_COLUMNS}) VALUES "
+    f"({', '.join('?' * len(dataclasses.fields(LockResult)))}) ON CONFLICT DO NOTHING"
 )
 _REVOKE = (
     "INSERT INTO logdisk_revocations (sha256, revoked_at, revoked_by, reason) VALUES (?, "
@@ -226,6 +232,23 @@ class History(abc.ABC):
             )
             return told_once([CutResult(*row) for row in self._execute(sql, values).fetchall()])
 
+    def store_locks(self, results: Iterable[LockResult]) -> int:
+        """Store the results of tests of locks; return how many results the history did not have yet."""
+        rows = [dataclasses.astuple(result) for result in sorted(results, key=lambda result: result.sha256)]
+        with self._reported("cannot be written"), self._transaction():
+            return self._execute_many(_INSERT_LOCKS, rows) if rows else 0
+
+    def locks(self) -> list[LockResult]:
+        """Return the results of all tests of locks, oldest first. They are never pruned, and those that were revoked do
+        not count."""
+        self._refuse_outdated()
+        with self._reported("cannot be read"):
+            sql = (
+                f"SELECT {_LOCK_COLUMNS} FROM logdisk_locks WHERE sha256 NOT IN (SELECT sha256 FROM "
+                "logdisk_revocations) ORDER BY judged_at, run_id, sha256"
+            )
+            return [LockResult(*row) for row in self._execute(sql).fetchall()]
+
     def store_plans(self, plans: Iterable[Planned]) -> None:
         """Store the volumes that a run planned to certify."""
         rows = [dataclasses.astuple(planned) for planned in sorted(plans, key=lambda planned: planned.sha256)]
@@ -336,8 +359,8 @@ class History(abc.ABC):
             self._execute(_REVOKE, (sha256, utc_now(), printable(revoked_by), printable(reason)))
 
     def take_out(self, label: str, mount_point: str, reason: str, revoked_by: str) -> int:
-        """Withdraw all entries of a volume, so that it no longer needs to be certified;
-        return the number of these entries.
+        """Withdraw all entries of a volume, so that it no longer needs to be certified, and the results of its locks if
+        it is a directory that hosts share; return the number of these entries.
 
         The label is the host's name, followed by a slash and the name of the volume unless it is the default name.
         Later judgements are valid again.
@@ -352,6 +375,12 @@ class History(abc.ABC):
                     for name in names
                     for row in self._execute(sql, (*map(printable, name), printable(mount_point))).fetchall()
                 ]
+            locks = "SELECT sha256 FROM logdisk_locks WHERE (first = ? OR second = ?) AND volume = ? AND directory = ?"
+            wanted += [
+                row[0]
+                for host, volume in (map(printable, name) for name in names)
+                for row in self._execute(locks, (host, host, volume, printable(mount_point))).fetchall()
+            ]
             if not wanted:
                 raise HistoryError(f"the history {self.place} does not contain the volume {label}:{mount_point}")
             values = (utc_now(), printable(revoked_by), printable(_reason(reason)))

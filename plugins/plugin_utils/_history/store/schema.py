@@ -159,6 +159,30 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE TRIGGER logdisk_plans_kept BEFORE UPDATE ON logdisk_plans {refuse}",
         "CREATE TRIGGER logdisk_plans_left BEFORE DELETE ON logdisk_plans {refuse}",
     ),
+    (
+        """
+        CREATE TABLE logdisk_locks (
+            sha256 {text} PRIMARY KEY,
+            run_id {text} NOT NULL,
+            first {text} NOT NULL,
+            second {text} NOT NULL,
+            volume {text} NOT NULL,
+            directory {text} NOT NULL,
+            server {text} NOT NULL,
+            profile {text} NOT NULL,
+            judged_at {text} NOT NULL,
+            verdict {text} NOT NULL,
+            valid_until {text},
+            takeover_ns BIGINT,
+            failed_steps {text} NOT NULL,
+            passed_steps {text} NOT NULL,
+            text {text} NOT NULL,
+            reason {text} NOT NULL
+        )
+        """,
+        "CREATE TRIGGER logdisk_locks_kept BEFORE UPDATE ON logdisk_locks {refuse}",
+        "CREATE TRIGGER logdisk_locks_left BEFORE DELETE ON logdisk_locks {refuse}",
+    ),
 )
 """The statements that migrate each version of the schema to the next. The first ones start from an empty database.
 Never change a released version; add another one."""

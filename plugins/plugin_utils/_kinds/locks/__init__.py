@@ -18,11 +18,12 @@ class Locks(Kind):
     the certificates of volumes."""
 
     name = "locks"
-    facets = ("criteria", "view")
+    facets = ("criteria", "memory", "view")
     own_key = "locks"
     profile_key = "locks"
     plan_fact = "locks_plan"
     variables = ("gate_", "locks_", "workspace_", "tester_", "sweep_state_dir")
+    is_remembered = True
     has_results = False
     stored = "results of locks"
     why_untested = "tested locks and measured no latency"

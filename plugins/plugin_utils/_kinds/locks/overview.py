@@ -12,7 +12,11 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.locks import step_title
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import TAKEOVER_LIMIT
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.pairs import ShownPair, pairs_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.pairs import (
+    ShownPair,
+    findings_about,
+    pairs_of,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes import LogAxis
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.badge import badge
@@ -30,7 +34,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps impo
     CUT_OFF,
     HAND_OVER,
     HOST_LOST,
-    LOCK_COUNT,
     NOT_COVERED,
     STEPS,
     UNDER_LOAD,
@@ -45,9 +48,9 @@ Shown = tuple[Host, Markup]
 MOST_PAIRS = 1000
 
 _WIDTH = 210
-_AXIS = LogAxis(-1.0, 3.0, 10, _WIDTH - 10)
-"""From 0.1 to 1,000 seconds."""
-_TICKS = (0.1, 1, 10, 100, 1000)
+_AXIS = LogAxis(0.0, 3.0, 12, _WIDTH - 20)
+"""From 1 to 1,000 seconds."""
+_TICKS = (1, 10, 100, 1000)
 _NEVER = "never_taken_over"
 
 
@@ -82,13 +85,12 @@ class Overview:
                 "Pair", NAME, lambda line: line.name, lambda line: line.pair.results["directory"] if line.pair else ""
             ),
             Column("Verdict", TEXT, lambda line: badge(line.verdict)),
+            Column("Does not pass", LONG_TEXT, _not_passed, _not_covered),
             Column(_scale(), PICTURE, _takeover_picture, _takeover_text),
             Column("Late writes", NUMBER, lambda line: _count(line.total(CUT_OFF, "late_sectors"))),
             Column("Updates kept", NUMBER, _updates),
-            Column("Longest verification", NUMBER, lambda line: _time(line.most(UNDER_LOAD, "verification_max_ns"))),
+            Column("Verification", NUMBER, lambda line: _time(line.most(UNDER_LOAD, "verification_max_ns"))),
             Column("Hand-over", NUMBER, lambda line: _time(line.most(HAND_OVER, "wait_ns"))),
-            Column("Locks", NUMBER, lambda line: _count(line.total(LOCK_COUNT, "locks_held"))),
-            Column("Not covered", LONG_TEXT, _not_covered),
         ]
         self.titles, self.rows = filled(columns, lines[:MOST_PAIRS], lambda line: line.verdict)
 
@@ -144,9 +146,21 @@ def _updates(line: _Line) -> str:
     return f"{_count(kept)} of {_count(made)}" if made and kept is not None else ""
 
 
+def _not_passed(line: _Line) -> str:
+    """Return the steps that keep a pair from passing."""
+    found = {step for host in (line.pair.hosts if line.pair else ()) for step in _steps_of(host, line.pair)}
+    return ", ".join(step_title(step) for step in STEPS if step in found)
+
+
+def _steps_of(host: Host, pair: ShownPair | None) -> list[str]:
+    """Return the steps that the findings of a host about a pair are about."""
+    return [str(each.get("step")) for each in findings_about(host, pair.results)] if pair else []
+
+
 def _not_covered(line: _Line) -> str:
+    """Return the steps that were not made."""
     missing = {row["step"] for row in line.rows(*STEPS) if row["outcome"] == NOT_COVERED}
-    return ", ".join(step_title(step) for step in STEPS if step in missing)
+    return f"not covered: {', '.join(step_title(step) for step in STEPS if step in missing)}" if missing else ""
 
 
 def _count(value: int | None) -> str:
@@ -159,7 +173,7 @@ def _time(value: float | None) -> str:
 
 def _scale() -> Markup:
     ticks = Markup("").join(
-        Markup('<text x="{:.1f}" y="20" text-anchor="middle">{}</text>').format(_AXIS.place(tick), f"{tick:g} s")
+        Markup('<text x="{:.1f}" y="20" text-anchor="middle">{}</text>').format(_AXIS.place(tick), f"{tick:,} s")
         for tick in _TICKS
     )
     return _svg(22, Markup('<text x="0" y="8">Takeover</text>') + ticks, "logarithmic axis of the time of a takeover")

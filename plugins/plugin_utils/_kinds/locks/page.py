@@ -20,17 +20,18 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.locks impor
     why_open,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import TAKEOVER_LIMIT
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.pairs import findings_about
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.timeline import takeover_chart
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
-    LOCK_BROKEN,
-    LOCK_LIMIT,
     LOCK_NOT_COVERED,
     LOCK_UNDECIDED,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import (
+    CONCURRENT_UPDATES,
     KEPT,
     NOT_COVERED,
+    SETTINGS,
     STEPS,
     TAKEOVERS,
     rows_of,
@@ -45,7 +46,6 @@ OPEN_PAIRS = 3
 MOST_CHARTS = 8
 """The largest number of pictures for a pair: each takeover has one, the slowest first."""
 
-_FINDINGS = (LOCK_BROKEN, LOCK_LIMIT, LOCK_UNDECIDED, LOCK_NOT_COVERED)
 _NOTHING = words_of("")
 
 
@@ -118,19 +118,14 @@ class LocksSection:
     def _findings(self, pair: Mapping[str, Any]) -> dict[tuple[str, str], list[Mapping[str, Any]]]:
         """Return the findings about a pair by step and holder."""
         found: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-        for each in self._host.findings:
-            if each["kind"] in _FINDINGS and _is_about(each.get("at"), pair):
-                found.setdefault((str(each.get("step")), str(each["at"].get("holder"))), []).append(each)
+        for each in findings_about(self._host, pair):
+            found.setdefault((str(each.get("step")), str(each["at"].get("holder"))), []).append(each)
         return found
 
     def _charts(self, pair: Mapping[str, Any]) -> Iterator[Markup]:
         rows = rows_of(pair, *TAKEOVERS)
         drawn = [chart for row in rows if (chart := takeover_chart(row, self._limits[TAKEOVER_LIMIT.key]))]
         yield from drawn[:MOST_CHARTS]
-
-
-def _is_about(at: Any, pair: Mapping[str, Any]) -> bool:
-    return isinstance(at, Mapping) and all(at.get(key) == pair[key] for key in ("first", "second", "directory"))
 
 
 _ALIKE = ("step", "holder", "other", "outcome", "cause")
@@ -154,11 +149,18 @@ def _line(
     verdict = min(verdicts, key=rank) if verdicts else PASS if outcome == KEPT else ""
     return StepLine(
         step_title(step),
-        holder if holder == other or not other else f"{holder} holds, {other} wants",
+        _roles(step, holder, other),
         verdict,
         row_text(rows) if rows else "",
         [_sentence(each) for each in found] or _unjudged(step, holder, other, outcome, rows),
     )
+
+
+def _roles(step: str, holder: str, other: str) -> str:
+    """Return what the hosts do in a step."""
+    if step in (SETTINGS, CONCURRENT_UPDATES):
+        return "both"
+    return holder if holder == other or not other else f"{holder} holds, {other} wants"
 
 
 def _sentence(finding: Mapping[str, Any]) -> str:

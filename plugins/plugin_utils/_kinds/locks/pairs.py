@@ -12,8 +12,16 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import natural
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
+    LOCK_BROKEN,
+    LOCK_LIMIT,
+    LOCK_NOT_COVERED,
+    LOCK_UNDECIDED,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import rank
+
+_FINDINGS = (LOCK_BROKEN, LOCK_LIMIT, LOCK_UNDECIDED, LOCK_NOT_COVERED)
 
 
 @dataclass(frozen=True)
@@ -51,3 +59,12 @@ def pairs_of(hosts: Iterable[Host]) -> list[ShownPair]:
         for key, both in found.items()
     ]
     return sorted(pairs, key=lambda pair: (rank(pair.verdict), *map(natural, pair.labels)))
+
+
+def findings_about(host: Host, pair: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the findings of a host about one of its pairs."""
+    return [each for each in host.findings if each["kind"] in _FINDINGS and _is_about(each.get("at"), pair)]
+
+
+def _is_about(at: Any, pair: Mapping[str, Any]) -> bool:
+    return isinstance(at, Mapping) and all(at.get(key) == pair[key] for key in ("first", "second", "directory"))

@@ -22,8 +22,11 @@ _HOLDER, _OTHER = 48.0, 94.0
 """The upper edges of the two lanes."""
 _BAR = 12.0
 _AXIS = 126.0
+_BELOW_TEXT = ((24.0, 31.0), (_HOLDER - 2, _OTHER - 18), (_OTHER - 2, _AXIS))
+"""Where upright lines are drawn."""
 _LONGEST_NAME = 40
-_TICKS = (1, 2, 5)
+_STEPS_S = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1200, 3600)
+"""The distances of ticks, in seconds."""
 
 
 class _Clock:
@@ -38,9 +41,7 @@ class _Clock:
 
     def ticks(self) -> Iterator[float]:
         """Yield round seconds from the loss on, about five of them."""
-        step = next(
-            digit * 10.0**power for power in range(-3, 7) for digit in _TICKS if digit * 10.0**power >= self.last / 5
-        )
+        step = next((step for step in _STEPS_S if step >= self.last / 5), self.last)
         for number in range(1 + int(self.last / step)):
             yield number * step
 
@@ -87,17 +88,24 @@ def _frame(clock: _Clock, limit_s: float) -> Iterator[Markup]:
     end = -1e9
     for tick in clock.ticks():
         x, words = clock.place(tick), _units.format_duration(tick * 1e9) if tick else "0"
-        yield Markup('<path class="grid" d="M{:.1f} 30V{:.0f}"/>').format(x, _AXIS)
+        yield _upright("grid", x)
         half = 3.8 * len(words)
         if x - half > end:
             yield text("axis", x, _AXIS + 15, words, "middle")
             end = x + half + 4
     x = clock.place(limit_s)
-    yield Markup('<path class="limit" d="M{:.1f} 24V{:.0f}"/>').format(x, _AXIS)
-    yield text("limit", x, 18, "limit", "middle" if x < _RIGHT - 20 else "end")
+    yield _upright("limit", x)
+    yield text("limit", x + 3, 18, "limit")
     x = clock.place(0)
-    yield Markup('<path class="loss" d="M{:.1f} 24V{:.0f}"/>').format(x, _AXIS)
-    yield text("axis", x, 18, "loss", "middle")
+    yield _upright("loss", x)
+    yield text("axis", x - 3, 18, "loss", "end")
+
+
+def _upright(name: str, x: float) -> Markup:
+    """Return an upright line that leaves room for the text above each lane."""
+    return Markup('<path class="{}" d="{}"/>').format(
+        name, "".join(f"M{x:.1f} {top:.0f}V{bottom:.0f}" for top, bottom in _BELOW_TEXT)
+    )
 
 
 def _bar(name: str, first: float, last: float, top: float) -> Markup:
@@ -128,8 +136,7 @@ def _holder(row: Mapping[str, Any], clock: _Clock, back: float | None) -> list[M
             Markup('<path class="{}" d="{}"/>').format("fenced" if is_fenced else "landed", mark.format(x=end, y=y))
         )
         words = "back, its write fails" if is_fenced else "back, and writes"
-        anchor = "end" if end > _RIGHT - 130 else "start"
-        parts.append(text("back", end - 9 if anchor == "end" else end + 9, y + 4, words, anchor))
+        parts.append(text("back", end, y + 22, words, "end" if end > _RIGHT - 60 else "middle"))
     return parts
 
 

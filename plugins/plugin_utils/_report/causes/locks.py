@@ -166,6 +166,12 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
         (),
         consequence="Nothing is known about the locks of two hosts.",
     ),
+    "one_kernel": LockAdvice(
+        "two hosts share one kernel",
+        f"Test two hosts with kernels of their own, such as containers on two nodes. {_AGAIN}",
+        (VIRTUAL,),
+        consequence="Nothing is known about the locks of two machines: only one kernel was asked.",
+    ),
     COUNT_LIMIT.key: LockAdvice(
         "a host can hold too few locks",
         f"Raise the limit of the file server, or spread the queue managers over more file systems. {_AGAIN}",

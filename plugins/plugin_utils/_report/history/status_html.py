@@ -115,6 +115,7 @@ def render_status(
         cuts=_cuts(status),
         open_cuts=OPEN_CUTS,
         cut_text=_cut_text,
+        locks=status["locks"],
         domain=domain[1:],
         table=filled(_columns(runs, domain), shown, lambda each: each["state"]),
         counts=[(state, word[state]) for state in STATES],
@@ -144,6 +145,7 @@ def _parts(status: Mapping[str, Any], certified: Collection[Any]) -> list[tuple[
         ("What expires next", "#next", certified),
         ("Never measured", "#never", status["never_measured"]),
         ("Power cuts", "#cuts", _cuts(status)),
+        ("Locks", "#locks", status["locks"]),
         ("All volumes", "#volumes", status["volumes"]),
     )
     return [(name, address) for name, address, content in parts if content]

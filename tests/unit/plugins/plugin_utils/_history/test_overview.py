@@ -109,7 +109,9 @@ def test_the_screen_says_what_was_read_and_what_to_do_next():
         "Read from the history /h/history.sqlite.",
         f"Next: correct what failed, and certify again: {command}",
     ]
-    many = status_text([], HOSTS, [f"h{number}" for number in range(11)], TODAY, {}).splitlines()
+    many = status_text(
+        [], HOSTS, {f"h{number}": problems_by_host([], ["h"], {})["h"] for number in range(11)}, TODAY, {}
+    ).splitlines()
     assert many[-1].endswith(
         "certify again for the 11 hosts that status.json names under problems: ansible-playbook playbooks/certify.yml"
     )
@@ -241,7 +243,7 @@ def cuts_of(day, verdict="pass", cuts=10, of=VALID, volume_id="1", sha256=""):
 def test_kept_power_cuts_are_told_with_their_bound_and_their_age(results, told, known):
     today = Today(TODAY.date, 14, valid_days=30)
     (line,) = (line for line in fleet_status([VALID], (), today, results) if line.host == "valid")
-    text = status_text([line], ["valid"], [], today, {}).splitlines()[1]
+    text = status_text([line], ["valid"], {}, today, {}).splitlines()[1]
     assert told in text and ("power cuts kept" in text) == ("cuts kept" in told)
     (volume,) = status_json([line], [], {}, today, {}, {})["volumes"]
     found = volume["power_cuts_kept"]
@@ -314,7 +316,7 @@ def test_what_another_profile_says_is_listed_as_such_and_is_no_problem():
     )
     assert problems_of(fleet, ["valid"], {}) == []
     assert "failed gold on 2026-04-21 (run run-2026-04-21); a profile other than the requested one" in status_text(
-        fleet, ["valid"], [], TODAY, {}
+        fleet, ["valid"], {}, TODAY, {}
     )
     assert {
         volume["profile"]: volume["is_asked_for"] for volume in status_json(fleet, [], {}, TODAY, {}, {})["volumes"]
@@ -342,11 +344,11 @@ def test_a_replaced_disk_is_missing_and_says_why():
 
 def test_clones_are_told():
     clone = entry("2026-05-01", host="clone", volume_id="1", boot_id="other")
-    assert "clone of valid" in status_text(lines(VALID, clone), ["valid", "clone"], [], TODAY, {})
+    assert "clone of valid" in status_text(lines(VALID, clone), ["valid", "clone"], {}, TODAY, {})
 
 
 def test_the_screen_has_the_most_urgent_first():
-    text = status_text(FLEET, HOSTS, problems_of(FLEET, HOSTS, {}), TODAY, {}).splitlines()[:-1]
+    text = status_text(FLEET, HOSTS, problems_by_host(FLEET, HOSTS, {}), TODAY, {}).splitlines()[:-1]
     assert (
         text[0] == "NOT CERTIFIED on 2026-06-01: 1 failed, 1 expired, 1 none, 1 expiring, 1 valid; hosts expected: 6."
     )
@@ -358,14 +360,14 @@ def test_the_screen_has_the_most_urgent_first():
             strict=True,
         )
     ]
-    assert status_text([], [], [], TODAY, {}).startswith("CERTIFIED")
+    assert status_text([], [], {}, TODAY, {}).startswith("CERTIFIED")
 
 
 def test_the_screen_is_bounded():
     text = status_text(
         lines(*(entry("2026-05-01", host=f"h{number}", volume_id=str(number)) for number in range(130))),
         [],
-        [],
+        {},
         TODAY,
         {},
     )
@@ -373,13 +375,13 @@ def test_the_screen_is_bounded():
 
 
 def test_the_screen_says_what_changed():
-    text = status_text(FLEET, HOSTS, [], TODAY, CHANGED).splitlines()
+    text = status_text(FLEET, HOSTS, {}, TODAY, CHANGED).splitlines()
     assert text[-1] == (
         f"            changed since 2026-01-01: kernel 6.1\\x1b -> {'x' * 57}..., fact1 1 -> 0, fact2 2 -> 0, fact3 3 "
         "-> 0, fact4 4 -> 0, and 2 more"
     )
     assert "valid" in text[-2] and "changed" not in status_text(
-        FLEET, HOSTS, [], TODAY, {key: Since(EXPIRED, ()) for key in CHANGED}
+        FLEET, HOSTS, {}, TODAY, {key: Since(EXPIRED, ()) for key in CHANGED}
     )
 
 

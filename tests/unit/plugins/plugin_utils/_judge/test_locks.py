@@ -123,6 +123,25 @@ BROKEN = [
     ),
     ("settings", "same_machine", {}, "db01 and db02 are two names of one machine"),
     (
+        "settings",
+        "one_kernel",
+        {},
+        "db01 and db02 share one kernel, which keeps their locks itself, so nothing is known about the locks of other "
+        "machines",
+    ),
+    (
+        "settings",
+        "mount_option",
+        {"host": "db02", "setting": "soft", "value": "soft", "wanted": "hard"},
+        "db02: the mount option soft is set, it must be hard",
+    ),
+    (
+        "second_refused",
+        "refused_by_error",
+        {"host": "db01", "errno": "ENOLCK"},
+        "db01 could not take a free lock: it got ENOLCK",
+    ),
+    (
         "cut_off",
         "of_a_later_version",
         {},
@@ -220,24 +239,45 @@ def test_a_waiter_that_is_told_late_is_found_although_the_hand_over_is_in_time()
 
 
 UNDECIDED = [
-    ("agent_lost", "the connection to a tester ended"),
-    ("deadline", "it was not finished in time"),
-    ("did_not_come_back", "db01 did not come back"),
-    ("not_cut", "the command ended, but db01 kept running"),
-    ("still_connected", "db01 still reached the file server"),
-    ("grace", "the file server was still in its grace period"),
+    ("agent_lost", {}, "the connection to a tester ended"),
+    ("deadline", {}, "it was not finished in time"),
+    ("did_not_come_back", {}, "db01 did not come back"),
+    ("not_cut", {"status": 0}, "db01 was not cut (status 0)"),
+    ("not_cut", {}, "db01 was not cut"),
+    ("queue_managers", {"why": "QM1 runs there"}, "db01 was not cut (QM1 runs there)"),
+    ("command_failed", {"status": 1, "output": "no\nroute"}, "the command failed (status 1, no route)"),
+    ("still_connected", {}, "db01 still reached the file server"),
+    ("grace", {}, "the file server was still in its grace period"),
+    ("not_tested", {"host": "db02", "why": "no route"}, "db02 could not be tested (no route)"),
+    ("call_failed", {"verb": "scan", "errno": "EIO"}, "scan failed with EIO"),
+    ("refused_by_error", {"errno": "ESTALE"}, "a lock ended with ESTALE instead of being refused or granted"),
+    ("lock_not_free", {}, "the lock was not free when the step began"),
+    (
+        "not_healed",
+        {"why": "no answer"},
+        "it is not known whether db01 reaches the file server again (no answer); the timer on that host removes the "
+        "packet filter",
+    ),
     (
         "one_kernel",
-        "db01 and db02 share one kernel, which keeps their locks itself, so nothing is known about other machines",
+        {},
+        "db01 and db02 share one kernel, which keeps their locks itself, so nothing is known about the locks of other "
+        "machines",
     ),
-    ("same_machine", "db01 and db02 are two names of one machine"),
-    ("something_else", "something_else"),
+    ("same_machine", {}, "db01 and db02 are two names of one machine"),
+    ("something_else", {}, "something_else"),
+    ("", {}, "its outcome is not known"),
 ]
 
 
-@pytest.mark.parametrize(("cause", "why"), UNDECIDED)
-def test_a_step_without_a_result_decides_nothing(cause, why):
-    made = record(changed(pair(), "cut_off", "undecided", cause, "db01"))
+def test_each_cause_that_decides_nothing_has_a_sentence():
+    by_judging = {"not_run", "no_figure", "short_load", "no_pair"}
+    assert {cause for cause, _figures, _why in UNDECIDED} - {"something_else", ""} == english._OPEN.keys() - by_judging
+
+
+@pytest.mark.parametrize(("cause", "figures", "why"), UNDECIDED)
+def test_a_step_without_a_result_decides_nothing(cause, figures, why):
+    made = record(changed({**pair()}, "cut_off", "undecided", cause, "db01", **{"errno": "", **figures}))
     told = f"host cut off and back (db01 holds the lock, db02 wants it): {why}"
     assert (made.verdict, made.reasons, made.findings[0]["limit_id"]) == ("inconclusive", [told], "LOCK-011")
     assert record(changed(pair(), "server_failover", "undecided", cause)).verdict == "inconclusive"
@@ -251,9 +291,15 @@ NOT_COVERED = [
     ("cut_off", "no_privilege", "packets cannot be filtered on db01 without root"),
     ("cut_off", "no_nft", "db01 has no nft"),
     ("cut_off", "no_filter", "the packet filter of db01 cannot be set"),
+    ("cut_off", "no_server_address", "the address of the file server of db01 is not known"),
+    ("host_lost", "second_granted", "both hosts got the lock in an earlier step, so this one would show nothing new"),
     ("lock_count", "not_asked", "it was not asked for"),
     ("lock_count", "", "no reason is recorded"),
 ]
+
+
+def test_each_cause_for_which_a_step_is_not_made_has_a_sentence():
+    assert {cause for _step, cause, _why in NOT_COVERED} - {""} == english._NOT_COVERED.keys()
 
 
 @pytest.mark.parametrize(("step", "cause", "why"), NOT_COVERED)

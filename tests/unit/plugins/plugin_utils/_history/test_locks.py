@@ -1,0 +1,279 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The locks of pairs in the history: what is stored, which state follows from it on a day, and what the status says."""
+
+from __future__ import annotations
+
+import datetime
+import json
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.lock_result import LockResult
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.lock_states import pair_states
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.locks import results_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import (
+    host_states,
+    problems_by_host,
+    status_json,
+    status_prom,
+    status_text,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import history as store
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import HistoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.upkeep import import_runs
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.status_html import render_status
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import BASICS, STEPS
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import lock_pairs
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history.made_up import entry
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils.metrics import samples_of
+
+TODAY = Today(datetime.date(2026, 6, 1), 14)
+EVERY = " ".join(STEPS)
+VALID = [entry("2026-05-01", host=host, volume_id=host) for host in ("db01", "db02", "db03")]
+
+
+def result(day, verdict="pass", failed="", passed=EVERY, until="2026-08-01", first="db01", second="db02", **keys):
+    """A result of a pair in the history."""
+    known = {
+        "run_id": f"run-{day}",
+        "first": first,
+        "second": second,
+        "volume": "log",
+        "directory": lock_pairs.DIRECTORY,
+        "server": "10.1.0.9:/mq",
+        "profile": "mq-locks-gold 1",
+        "judged_at": f"{day}T10:00:00Z",
+        "verdict": verdict,
+        "valid_until": until if verdict in ("pass", "warn") else None,
+        "takeover_ns": 12 * 10**9,
+        "failed_steps": failed,
+        "passed_steps": " ".join(step for step in passed.split() if step not in failed.split()),
+        "text": "takeover 12 s (limit 15 s), 0 late writes",
+        "reason": "db02 got the lock while db01 held it" if verdict == "fail" else "",
+        **keys,
+    }
+    return LockResult(sha256=f"{day}{first}{second}{verdict}", **known)
+
+
+GRANTED = result("2026-05-02", "fail", "second_refused")
+
+
+@pytest.mark.parametrize(
+    ("results", "state", "decides"),
+    [
+        ([result("2026-05-01")], "valid", 0),
+        ([result("2026-05-01", until="2026-06-10")], "expiring", 0),
+        ([result("2026-05-01", until="2026-06-01")], "expiring", 0),
+        ([result("2026-05-01", until="2026-05-31")], "expired", 0),
+        ([result("2026-05-01", until=None)], "valid", 0),
+        ([result("2026-05-01", "warn")], "valid", 0),
+        ([result("2026-05-01", "inconclusive")], "none", None),
+        ([result("2026-05-01"), result("2026-05-02", "inconclusive")], "valid", 0),
+        ([result("2026-05-01"), GRANTED], "failed", 1),
+        # A fail never expires, and only a test that passes the step that failed clears it.
+        ([result("2020-05-01", "fail", "cut_off")], "failed", 0),
+        ([GRANTED, result("2026-05-03")], "valid", 1),
+        ([GRANTED, result("2026-05-03", "warn")], "valid", 1),
+        (
+            [result("2026-05-02", "fail", "cut_off"), result("2026-05-03", passed=" ".join(BASICS))],
+            "failed",
+            0,
+        ),
+        (
+            [result("2026-05-02", "fail", "cut_off second_refused"), result("2026-05-03", passed="cut_off")],
+            "failed",
+            0,
+        ),
+        # What was certified before a fail is not certified again by a test that only clears the fail.
+        ([result("2026-05-01"), GRANTED, result("2026-05-03", "inconclusive")], "none", None),
+        ([GRANTED, result("2026-05-03", "fail", "cut_off")], "failed", 1),
+        # Whichever host comes first in the inventory, it is the same pair.
+        ([GRANTED, result("2026-05-03", first="db02", second="db01")], "valid", 1),
+    ],
+)
+def test_the_state_of_a_pair_follows_from_its_results(results, state, decides):
+    for given in (results, results[::-1]):
+        (status,) = pair_states(given, TODAY)
+        assert (status.state, status.deciding) == (state, None if decides is None else results[decides])
+
+
+def test_another_directory_or_another_host_is_another_pair():
+    results = [GRANTED, result("2026-05-03", second="db03"), result("2026-05-03", directory="/MQHA/QM2/log")]
+    assert [(status.label, status.state) for status in pair_states(results, TODAY)] == [
+        ("db01 and db02 on /MQHA/QM1/log", "failed"),
+        ("db01 and db02 on /MQHA/QM2/log", "valid"),
+        ("db01 and db03 on /MQHA/QM1/log", "valid"),
+    ]
+
+
+def test_a_run_stores_one_result_for_each_pair(tmp_path):
+    late = lock_pairs.changed(lock_pairs.pair("db03", "db04"), "cut_off", "broken", "late_write_landed", "db03")
+    directory = lock_pairs.run_of(tmp_path, [lock_pairs.pair(), late, lock_pairs.pair("db01", "db03")])
+    found = {(each.first, each.second): each for each in results_of(directory)}
+    assert list(found) == [("db01", "db02"), ("db01", "db03"), ("db03", "db04")]
+    kept, failed = found["db01", "db02"], found["db03", "db04"]
+    assert (kept.verdict, kept.failed_steps, kept.passed_steps, kept.takeover_ns) == ("pass", "", EVERY, 12 * 10**9)
+    assert (kept.directory, kept.server, kept.profile) == (lock_pairs.DIRECTORY, "10.1.0.9:/mq", "mq-locks-gold 1")
+    assert datetime.date.fromisoformat(kept.valid_until) == datetime.date.fromisoformat(
+        kept.judged_at[:10]
+    ) + datetime.timedelta(days=90)
+    assert kept.text == "takeover 12 s (limit 15 s), 0 late writes, 1,000 of 1,000 updates kept"
+    assert (failed.verdict, failed.failed_steps, failed.valid_until) == ("fail", "cut_off", None)
+    assert "cut_off" not in failed.passed_steps.split()
+    assert "late write" in failed.reason
+
+
+def test_a_step_that_was_not_made_or_is_open_has_not_passed(tmp_path):
+    results = lock_pairs.changed(lock_pairs.pair(), "server_failover", "not_covered", "no_command")
+    results = lock_pairs.changed(results, "under_load", load_s=1)
+    (found,) = results_of(lock_pairs.run_of(tmp_path, [lock_pairs.without(results, "host_lost", "db02")]))
+    assert set(STEPS) - set(found.passed_steps.split()) == {"server_failover", "under_load", "host_lost"}
+    assert (found.verdict, found.failed_steps) == ("inconclusive", "")
+
+
+def test_a_waived_limit_has_passed(tmp_path):
+    profile = {
+        "name": "mine",
+        "extends": "mq-locks-gold",
+        "waivers": [{"host": "db01", "id": "LOCK-103", "until": "2026-12-31", "reason": "CHG7"}],
+    }
+    late = lock_pairs.changed(lock_pairs.pair(), "host_lost", takeover_ns=31 * 10**9)
+    (found,) = results_of(lock_pairs.run_of(tmp_path, [late], profile))
+    assert (found.verdict, found.passed_steps) == ("warn", EVERY)
+
+
+def test_a_history_keeps_results_and_never_changes_them(place):
+    results = [GRANTED, result("2026-05-03")]
+    with open_history(place, create=True) as history:
+        assert (history.store_locks(results), history.store_locks(results)) == (2, 0)
+    with open_history(place) as history:
+        assert history.locks() == results
+        for statement in ("UPDATE logdisk_locks SET verdict = 'pass'", "DELETE FROM logdisk_locks"):
+            with pytest.raises(history.errors), history._transaction():
+                history._execute(statement)
+        assert history.locks() == results
+
+
+def test_a_withdrawn_directory_has_no_state(place):
+    results = [
+        GRANTED,
+        result("2026-05-03", directory="/MQHA/QM2/log"),
+        result("2026-05-03", "fail", "cut_off", second="db03"),
+    ]
+    with open_history(place, create=True) as history:
+        history.store_locks(results)
+        assert history.take_out("db02", lock_pairs.DIRECTORY, "retired", "ops") == 1
+        assert history.locks() == results[1:]
+        with pytest.raises(HistoryError, match="does not contain the volume db02:/elsewhere"):
+            history.take_out("db02", "/elsewhere", "retired", "ops")
+
+
+def test_a_history_of_the_version_before_has_no_locks_and_takes_them(place, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "MIGRATIONS", store.MIGRATIONS[:4])
+        open_history(place, create=True).close()
+    with open_history(place) as history:
+        assert history.locks() == []
+        assert history.store_locks([GRANTED]) == 1
+
+
+def test_a_run_is_imported_once(tmp_path):
+    directory = lock_pairs.run_of(tmp_path, [lock_pairs.pair()])
+    with open_history(str(tmp_path / "history.sqlite"), create=True) as history:
+        assert import_runs(history, [directory.path]) == (1, 1, [])
+        assert import_runs(history, [directory.path]) == (1, 0, [])
+        assert [each.verdict for each in history.locks()] == ["pass"]
+
+
+# The status.
+
+PAIRS = pair_states(
+    [
+        GRANTED,
+        result("2026-05-03", second="db03"),
+        result("2026-01-03", first="db03", second="db04", until="2026-04-03"),
+    ],
+    TODAY,
+)
+LINES = fleet_status(VALID, (), TODAY)
+HOSTS = ["db01", "db02", "db03"]
+
+
+def test_a_failed_or_expired_pair_is_a_problem_of_its_hosts():
+    problems = problems_by_host(LINES, HOSTS, {}, None, PAIRS)
+    texts = {host: [problem.text for problem in own] for host, own in problems.items()}
+    failed = (
+        "db01 and db02 on /MQHA/QM1/log: locks failed on 2026-05-02 (run run-2026-05-02): db02 got the lock while db01 "
+        "held it"
+    )
+    assert texts["db01"] == texts["db02"] == [failed]
+    assert texts["db03"][0].startswith("db03 and db04 on /MQHA/QM1/log: locks: takeover 12 s")
+    assert host_states(LINES, HOSTS, problems, PAIRS) == {"db01": "failed", "db02": "failed", "db03": "expired"}
+    assert problems_by_host(LINES, HOSTS, {}, None, PAIRS[2:]) == {}
+
+
+def test_the_screen_says_who_shares_with_whom_and_what_to_do():
+    problems = problems_by_host(LINES, HOSTS, {}, None, PAIRS)
+    text = status_text(LINES, HOSTS, problems, TODAY, {}, "/h", PAIRS).splitlines()
+    assert text[0] == "NOT CERTIFIED on 2026-06-01: 3 valid; hosts expected: 3."
+    assert text[-5:-2] == [
+        "  failed    db01 and db02 on /MQHA/QM1/log  locks failed on 2026-05-02 (run run-2026-05-02): db02 got the "
+        "lock while db01 held it",
+        "  expired   db03 and db04 on /MQHA/QM1/log  locks: takeover 12 s (limit 15 s), 0 late writes; mq-locks-gold 1 "
+        "until 2026-04-03 (run run-2026-01-03)",
+        "  valid     db01 and db03 on /MQHA/QM1/log  locks: takeover 12 s (limit 15 s), 0 late writes; mq-locks-gold 1 "
+        "until 2026-08-01 (run run-2026-05-03)",
+    ]
+    assert text[-1] == (
+        "Next: correct what failed, and test the locks again: ansible-playbook playbooks/locks.yml --limit "
+        "db01,db02,db03"
+    )
+    assert "certify again" not in text[-2]
+
+
+def test_an_attempt_is_told_beside_the_state():
+    (status,) = pair_states([result("2026-05-01"), result("2026-05-02", "inconclusive")], TODAY)
+    (none,) = pair_states([result("2026-05-02", "inconclusive")], TODAY)
+    text = status_text([], [], {}, TODAY, {}, "", [status, none])
+    assert "until 2026-08-01 (run run-2026-05-01); inconclusive on 2026-05-02" in text
+    assert "locks are not certified: inconclusive on 2026-05-02 (run run-2026-05-02)" in text
+
+
+def test_many_pairs_do_not_flood_the_screen():
+    pairs = pair_states([result("2026-05-01", second=f"h{number}") for number in range(130)], TODAY)
+    text = status_text([], [], {}, TODAY, {}, "", pairs).splitlines()
+    assert len(text) == 102 and text[-1] == "  and 30 more pairs, see status.json"
+
+
+def test_programs_and_monitoring_get_every_pair():
+    problems = problems_by_host(LINES, HOSTS, {}, None, PAIRS)
+    status = status_json(LINES, HOSTS, problems, TODAY, {}, {}, PAIRS)
+    assert json.loads(json.dumps(status)) == status
+    assert [(each["state"], each["days_left"], each["failed_steps"]) for each in status["locks"]] == [
+        ("failed", None, ["second_refused"]),
+        ("expired", -59, []),
+        ("valid", 61, []),
+    ]
+    assert {(reason["state"], reason["playbook"]) for reason in status["reasons"]} == {
+        ("failed", "locks"),
+        ("expired", "locks"),
+    }
+    assert status["host_states"]["db01"] == "failed"
+    samples = samples_of(status_prom(LINES, HOSTS, [], PAIRS).decode())
+    assert len(samples["logdisk_lock_state"]) == 3 * 5
+    assert len(samples["logdisk_lock_takeover_seconds"]) == len(samples["logdisk_lock_end_timestamp_seconds"]) == 2
+
+
+def test_the_page_lists_the_pairs():
+    problems = problems_by_host(LINES, HOSTS, {}, None, PAIRS)
+    many = [*PAIRS, *pair_states([result("2026-05-01", second=f"<i>{number}") for number in range(20)], TODAY)]
+    page = "".join(render_status(status_json(LINES, HOSTS, problems, TODAY, {}, {}, many)))
+    assert 'id="locks"' in page and "13 more" in page and "<i>" not in page
+    assert "(61 days left)" in page
+    assert 'href="#locks"' in page
+    without = "".join(render_status(status_json(LINES, HOSTS, {}, TODAY, {}, {})))
+    assert 'id="locks"' not in without
