@@ -15,10 +15,13 @@ from ansible.parsing.dataloader import DataLoader
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction, one_line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.terms import in_terms_of_cuts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.tested import what_is_tested
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.confirmation import (
+    refuse_computed,
+    refuse_unconfirmed,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import LONGEST_DEADLINE_S, of_tester, plan_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import default_volume, read_volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import STAGE
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import template_in
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
 
@@ -40,7 +43,7 @@ class ActionModule(ControllerAction):
         asked = options["options"]
         handed_on = {"options": asked, "state_dir": asked["sweep_state_dir"], "tester": of_tester(asked)}
         try:
-            refuse_computed(task_vars.get("cut_confirm"))
+            refuse_computed("cut_confirm", task_vars.get("cut_confirm"))
             plan = planned(asked, task_vars["inventory_hostname"])
             check_tasks(self._loader, plan["cuts"]["task_file"])
             return {**plan, **handed_on}
@@ -92,17 +95,6 @@ def planned(asked: Mapping[str, Any], host: str) -> dict[str, Any]:
     return {"volumes": [{**each, "notes": []} for each in plan["volumes"]], "cuts": cuts}
 
 
-def refuse_computed(confirm: Any) -> None:
-    """Raise OptionError if a variable is a template in the inventory. A template could produce the name of any host,
-    and so confirm all of them."""
-    template = template_in(confirm)
-    if template:
-        raise OptionError(
-            f"cut_confirm is computed ({template}), so it would confirm every host: write the name "
-            "of the host, in its host_vars"
-        )
-
-
 def check_tasks(loader: DataLoader, path: str) -> None:
     """Raise OptionError if the named file contains no tasks.
 
@@ -121,11 +113,7 @@ def check_tasks(loader: DataLoader, path: str) -> None:
 
 def check(asked: Mapping[str, Any], host: str) -> None:
     """Raise OptionError if the power of a host must not be cut, or not in this way."""
-    if asked["cut_confirm"] != host:
-        raise OptionError(
-            f"cut_confirm is {asked['cut_confirm'] or 'empty'}, but the power of a host is cut only if it is the "
-            "host's own name in the inventory: set it for each host, in its host_vars"
-        )
+    refuse_unconfirmed("cut_confirm", asked["cut_confirm"], host, "the power of a host is cut")
     if bool(asked["cut_command"]) == bool(asked["cut_task_file"]):
         raise OptionError(
             "cut_command and cut_task_file are both set: leave one of them out"

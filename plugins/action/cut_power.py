@@ -7,10 +7,6 @@ host."""
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import tempfile
 import time
 from typing import Any
 
@@ -22,8 +18,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.witness 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import STAGE
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._shell_command import call
 
-OUTPUT_MAX_BYTES = 2000
 OF_CONTROLLER = ("run_path", "started", "volume", "command", "after_s", "limit_s")
 """The options that are not sent to the host."""
 NOT_RUN = {"status": None, "output": "", "problem": "", "seconds": 0.0}
@@ -88,41 +84,3 @@ class ActionModule(RemoteAction):
             if isinstance(refusal, str)
             else "it is not known whether queue managers are running on this host"
         )
-
-
-def call(command: str, limit_s: float) -> dict[str, Any]:
-    """Run a command in the shell, and return the result. Does not wait for processes that the command leaves behind."""
-    begin_ns = time.monotonic_ns()
-    status, problem = None, ""
-    with tempfile.TemporaryFile() as output:
-        try:
-            process = subprocess.Popen(
-                ["/bin/sh", "-c", command],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        except OSError as error:
-            return {
-                "status": None,
-                "output": "",
-                "problem": f"the command cannot be run: {error.strerror or error}",
-                "seconds": 0.0,
-            }
-        try:
-            status = process.wait(limit_s)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            problem = f"the cut command had not ended after {limit_s:g} s, so it was killed"
-        ended_ns = time.monotonic_ns()
-        output.seek(max(0, output.seek(0, os.SEEK_END) - OUTPUT_MAX_BYTES))
-        said = one_line(output.read().decode("utf-8", "replace"))
-    return {
-        "status": status,
-        "output": said,
-        "problem": problem,
-        "seconds": (ended_ns - begin_ns) / 1e9,
-        "ended_ns": ended_ns,
-    }

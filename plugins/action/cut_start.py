@@ -17,11 +17,12 @@ from ansible.errors import AnsibleActionFail
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.module_utils._power_cut import HOLDER
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, as_dict
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._cut_action import files_of, stream_command
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._cut_action import files_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability import witness
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.witness import READY, WRITING, WitnessError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import STAGE
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._own_connection import stream_command
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.durability import ready
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError

@@ -10,14 +10,7 @@ Private to this collection; it may change at any time.
 import os
 import subprocess
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import (
-    _birth,
-    _machine,
-    _marks,
-    _queue_managers,
-    _time_limit,
-    _volume,
-)
+from ansible_collections.mqops.logdisk.plugins.module_utils import _birth, _machine, _marks, _time_limit, _volume
 
 VOLUME_LIMIT_S = 10
 SYNC_LIMIT_S = 60
@@ -37,20 +30,6 @@ os.set_inheritable(lock, True)
 os.umask(0o077)
 os.execv(sys.argv[3], sys.argv[3:])
 """
-
-
-def why_refused(mqs_ini):
-    """Return the reason if the power of this host must not be cut; otherwise empty."""
-    running = _queue_managers.running_queue_managers()
-    if running:
-        return "queue managers are running on this host (%s): end them before its power is cut" % ", ".join(running)
-    names = [] if _queue_managers.sees_processes() else _queue_managers.configured_queue_managers(mqs_ini)
-    if names:
-        return (
-            "this user cannot see the processes of other users (hidepid), so queue managers "
-            "may be running unnoticed (%s)" % ", ".join(names)
-        )
-    return ""
 
 
 def look(path):

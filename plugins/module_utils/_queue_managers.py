@@ -159,6 +159,20 @@ def running_queue_managers():
     return sorted(found)
 
 
+def why_not_to_cut(mqs_ini=MQS_INI):
+    """Return why this host must be cut neither from its power nor from its storage, empty if it may be."""
+    running = running_queue_managers()
+    if running:
+        return "queue managers are running on this host (%s): end them before it is cut" % ", ".join(running)
+    names = [] if sees_processes() else configured_queue_managers(mqs_ini)
+    if names:
+        return (
+            "this user cannot see the processes of other users (hidepid), so queue managers "
+            "may be running unnoticed (%s)" % ", ".join(names)
+        )
+    return ""
+
+
 def open_log_devices():
     """Return the devices (st_dev) of the recovery log files that a process has open, as far as this user may see
     them."""

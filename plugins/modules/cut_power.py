@@ -89,7 +89,7 @@ ended_ns:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.mqops.logdisk.plugins.module_utils import _power_cut, _queue_managers, _user
+from ansible_collections.mqops.logdisk.plugins.module_utils import _queue_managers, _user
 
 
 def main():
@@ -107,7 +107,7 @@ def main():
         supports_check_mode=True,
     )
     _user.refuse_other(module)
-    module.exit_json(changed=False, refusal=_power_cut.why_refused(module.params["mqs_ini"]))
+    module.exit_json(changed=False, refusal=_queue_managers.why_not_to_cut(module.params["mqs_ini"]))
 
 
 if __name__ == "__main__":

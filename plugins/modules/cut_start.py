@@ -154,7 +154,7 @@ def main():
     )
     p = module.params
     _user.refuse_other(module)
-    refusal = _power_cut.why_refused(p["mqs_ini"])
+    refusal = _queue_managers.why_not_to_cut(p["mqs_ini"])
     if refusal:
         module.fail_json(msg=refusal)
     before = _power_cut.look(p["path"])

@@ -2,58 +2,24 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Code that the action plugins of power cuts share: the stream of the tester, and the data that one plugin passes to
-the next."""
+"""Code that the action plugins of power cuts share: the connections that end with a host, and the data that one plugin
+passes to the next."""
 
 from __future__ import annotations
 
 import csv
 import io
-import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from ansible.errors import AnsibleActionFail
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability import witness
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import Command, Returned, Witnessed
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.witness import Files
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 
-# ssh options of the witness, which has its own connection because a shared one would break later. With these options,
-# it notices a host without power within three seconds. If an option is given twice, ssh uses the first value.
-SSH_OPTIONS = (
-    "ControlMaster=no",
-    "ControlPath=none",
-    "ServerAliveInterval=1",
-    "ServerAliveCountMax=2",
-    "BatchMode=yes",
-    "Compression=no",
-)
 KEEP_ALIVE = "-o ServerAliveInterval=5 -o ServerAliveCountMax=6"
-PASSWORD = "the witness of a power cut logs in by itself and cannot give a password: let the user log in with a key{}"
-WRONG_CONNECTION = "the writes before a power cut can be witnessed over the connections ssh and local only, not over {}"
 MOST_ROWS = 10_000
-
-
-def stream_command(connection: Any, command: list[str]) -> list[bytes | str]:
-    """Return the command line that runs a command on a host outside of Ansible, with the arguments of its connection.
-    Raises AnsibleActionFail."""
-    text = shlex.join(command)
-    if connection.become:
-        if connection.become.get_option("become_pass"):
-            raise AnsibleActionFail(PASSWORD.format(", and let it become the owner of the workspace without one"))
-        text = connection.become.build_become_command(text, connection._shell)
-    if connection.transport == "local":
-        return ["/bin/sh", "-c", text]
-    if connection.transport != "ssh":
-        raise AnsibleActionFail(WRONG_CONNECTION.format(connection.transport))
-    if connection.get_option("password") or connection.get_option("pkcs11_provider"):
-        raise AnsibleActionFail(PASSWORD.format(""))
-    host = connection.get_option("host") or connection._play_context.remote_addr
-    connection.host = host
-    program, *arguments = connection._build_command(connection.get_option("ssh_executable"), "ssh", "-T", host, text)
-    return [program, *(word for option in SSH_OPTIONS for word in ("-o", option)), *arguments]
 
 
 def keep_alive(connection: Any) -> None:

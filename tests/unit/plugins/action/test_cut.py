@@ -17,12 +17,15 @@ import pytest
 from ansible.errors import AnsibleActionFail, AnsibleConnectionFailure
 from ansible.parsing.dataloader import DataLoader
 from ansible_collections.mqops.logdisk.plugins.action import cut_check, cut_plan, cut_power
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._cut_action import SSH_OPTIONS, read_rows, stream_command
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._cut_action import read_rows
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability import witness
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.terms import in_terms_of_cuts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.confirmation import refuse_computed
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import role_defaults
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._own_connection import SSH_OPTIONS, stream_command
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._shell_command import call
 from ansible_collections.mqops.logdisk.tests.unit.plugins.action.test_actions import action
 
 ASKED = {
@@ -76,9 +79,9 @@ def test_what_is_refused_before_any_host_is_contacted(changes, problem):
 
 
 def test_a_confirmation_that_is_computed_confirms_nothing():
-    cut_plan.refuse_computed("db01")
-    with pytest.raises(OptionError, match="so it would confirm every host"):
-        cut_plan.refuse_computed("{{ inventory_hostname }}")
+    refuse_computed("cut_confirm", "db01")
+    with pytest.raises(OptionError, match=r"cut_confirm is computed .*, so it would confirm every host"):
+        refuse_computed("cut_confirm", "{{ inventory_hostname }}")
 
 
 @pytest.mark.parametrize("content", [None, "", "cut: it", "- cut", "- name: [", "\x00"])
@@ -152,18 +155,18 @@ def test_what_cannot_be_witnessed_is_refused(connection, problem):
 
 
 def test_what_became_of_a_command():
-    done = cut_power.call("echo one; echo two >&2; exit 3", 60)
+    done = call("echo one; echo two >&2; exit 3", 60)
     assert (done["status"], done["output"], done["problem"]) == (3, "one two", "")
 
 
 def test_a_command_that_does_not_end_is_killed_with_its_children():
-    done = cut_power.call("sleep 600 & wait", 0.1)
+    done = call("sleep 600 & wait", 0.1)
     assert done["status"] is None
     assert "killed" in done["problem"]
 
 
 def test_what_a_command_leaves_running_is_not_waited_for():
-    done = cut_power.call("sleep 600 & echo $!", 300)
+    done = call("sleep 600 & echo $!", 300)
     os.kill(int(done["output"]), signal.SIGKILL)
     assert done["status"] == 0
 

@@ -72,7 +72,7 @@ def test_a_host_with_a_queue_manager_that_runs_is_refused(monkeypatch, running, 
     monkeypatch.setattr(_queue_managers, "running_queue_managers", lambda: running)
     monkeypatch.setattr(_queue_managers, "sees_processes", lambda: sees)
     monkeypatch.setattr(_queue_managers, "configured_queue_managers", lambda mqs_ini: known)
-    found = _power_cut.why_refused("/var/mqm/mqs.ini")
+    found = _queue_managers.why_not_to_cut("/var/mqm/mqs.ini")
     assert (reason in found) if reason else found == ""
 
 

@@ -1,0 +1,48 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The command line of a program that runs on a host over a connection of its own, outside of Ansible."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+from ansible.errors import AnsibleActionFail
+
+# Such a connection is not shared, because a shared one would break later. With these options, it notices a host without
+# power within three seconds. If an option is given twice, ssh uses the first value.
+SSH_OPTIONS = (
+    "ControlMaster=no",
+    "ControlPath=none",
+    "ServerAliveInterval=1",
+    "ServerAliveCountMax=2",
+    "BatchMode=yes",
+    "Compression=no",
+)
+PASSWORD = (
+    "the tester has a connection of its own, which logs in by itself and cannot give a password: let the user log in "
+    "with a key{}"
+)
+WRONG_CONNECTION = "the tester can have a connection of its own over ssh and local only, not over {}"
+
+
+def stream_command(connection: Any, command: list[str]) -> list[bytes | str]:
+    """Return the command line that runs a command on a host outside of Ansible, with the arguments of its connection.
+    Raises AnsibleActionFail."""
+    text = shlex.join(command)
+    if connection.become:
+        if connection.become.get_option("become_pass"):
+            raise AnsibleActionFail(PASSWORD.format(", and let it become the other user without one"))
+        text = connection.become.build_become_command(text, connection._shell)
+    if connection.transport == "local":
+        return ["/bin/sh", "-c", text]
+    if connection.transport != "ssh":
+        raise AnsibleActionFail(WRONG_CONNECTION.format(connection.transport))
+    if connection.get_option("password") or connection.get_option("pkcs11_provider"):
+        raise AnsibleActionFail(PASSWORD.format(""))
+    host = connection.get_option("host") or connection._play_context.remote_addr
+    connection.host = host
+    program, *arguments = connection._build_command(connection.get_option("ssh_executable"), "ssh", "-T", host, text)
+    return [program, *(word for option in SSH_OPTIONS for word in ("-o", option)), *arguments]
