@@ -20,6 +20,7 @@ MAY_IMPORT = {
     "_run": {"_run"},
     "_estimate": {"_run", "_estimate"},
     "_durability": {"_run", "_durability"},
+    "_locks": {"_run", "_locks"},
     "_judge": {"_run", "_numerics", "_estimate", "_durability", "_judge"},
     "_english": {"_run", "_judge", "_english"},
     "_records": {"_run", "_estimate", "_durability", "_judge", "_english", "_records"},

@@ -1,0 +1,119 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The tester of one host: commands to its lockers, and their answers in the order in which they came.
+
+Every wait has an end that does not depend on the host.
+"""
+
+from __future__ import annotations
+
+import collections
+import threading
+import time
+from collections.abc import Sequence
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.line_stream import LET_END_S, LineStream
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.protocol import (
+    LONGEST_LINE,
+    MOST_FOREIGN_LINES,
+    Answer,
+    ProtocolError,
+    Ready,
+    read_answer,
+    read_ready,
+)
+
+MOST_WAITING = 100_000
+"""The largest number of answers that are kept until somebody asks for them."""
+
+
+class AgentLostError(Exception):
+    """The tester of a host has ended, or its connection has; the message is what it said last."""
+
+    def __init__(self, host: str, said: str, status: int | None = None) -> None:
+        super().__init__(said)
+        self.host, self.said, self.status = host, said, status
+
+
+class Agent:
+    """The tester of ``host``, which ``command`` starts for the run ``run_id``. ``last_ns`` is when its last line
+    arrived, by the monotonic clock."""
+
+    def __init__(self, host: str, command: Sequence[bytes | str], run_id: str) -> None:
+        self.host = host
+        self._run_id = run_id
+        self._changed = threading.Condition()
+        self._answers: dict[int, collections.deque[Answer]] = collections.defaultdict(collections.deque)
+        self._foreign = self._waiting = 0
+        self._ready: Ready | None = None
+        self._is_over = False
+        self.last_ns = time.monotonic_ns()
+        self._stream = LineStream(command, self._take, self._end_of_stream, LONGEST_LINE)
+
+    def ready(self, patience_s: float) -> Ready | None:
+        """Wait for the tester's first line, and return it; None if it did not come in time. Raises AgentLostError."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._ready is not None or self._is_over, patience_s)
+        if self._ready is None and self._is_over:
+            raise self._lost()
+        return self._ready
+
+    def send(self, number: int, verb: str, *arguments: object) -> None:
+        """Send a locker a command."""
+        self._stream.send((" ".join(map(str, (number, verb, *arguments))) + "\n").encode("ascii"))
+
+    def take(self, number: int) -> Answer | None:
+        """Return the next answer of a locker, None if none has come. Raises AgentLostError if none can come any
+        more."""
+        with self._changed:
+            if waiting := self._answers[number]:
+                self._waiting -= 1
+                return waiting.popleft()
+            is_over = self._is_over
+        if is_over:
+            raise self._lost()
+        return None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the tester or its connection has ended."""
+        return self._is_over
+
+    def end(self, patience_s: float = LET_END_S) -> int | None:
+        """Let the tester end, which removes its files, and return its exit status; None if it had to be killed."""
+        return self._stream.end(patience_s)
+
+    def _lost(self) -> AgentLostError:
+        return AgentLostError(self.host, self._stream.why(), self._stream.exit_status())
+
+    def _take(self, line: str, at_ns: int) -> None:
+        with self._changed:
+            if self._ready is None:
+                self._take_first(line)
+            elif line:
+                self._take_answer(read_answer(line, at_ns))
+            self.last_ns = at_ns
+            self._changed.notify_all()
+
+    def _take_first(self, line: str) -> None:
+        self._ready = read_ready(line)
+        if self._ready is None:
+            self._foreign += 1
+            if self._foreign > MOST_FOREIGN_LINES:
+                raise ProtocolError("the host sends lines, but none of the tester")
+        elif self._ready.run_id != self._run_id:
+            self._ready = None
+            raise ProtocolError("a tester of another run answered")
+
+    def _take_answer(self, answer: Answer) -> None:
+        self._answers[answer.number].append(answer)
+        self._waiting += 1
+        if self._waiting > MOST_WAITING:
+            raise ProtocolError("the tester sends more lines than the test needs")
+
+    def _end_of_stream(self) -> None:
+        with self._changed:
+            self._is_over = True
+            self._changed.notify_all()

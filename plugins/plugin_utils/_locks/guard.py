@@ -1,0 +1,88 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What protects a host while a step cuts it: it says whether a queue manager runs there, and, as root, cuts the host
+off from a file server and lets it come back."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.line_stream import LineStream
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.remote_program import LOADER, program
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import not_covered, undecided
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
+
+MODULE = "_lock_guard"
+"""The module that runs on the host."""
+ANSWER_S = 30.0
+LONGEST_LINE = 4096
+
+
+def guard_command(interpreter: str, mqs_ini: str) -> list[str]:
+    """Return the command that starts the program on a host. ``mqs_ini`` is the file that lists its queue managers."""
+    return [interpreter, "-c", LOADER, str(len(program(MODULE))), mqs_ini]
+
+
+class Guard:
+    """The program on a host, which ``command`` starts. It is to be ended, which ends the cut as well."""
+
+    def __init__(self, host: str, command: Sequence[bytes | str]) -> None:
+        self._host = host
+        self._changed = threading.Condition()
+        self._answers: list[tuple[str, str, int]] = []
+        self._is_over = False
+        self._stream = LineStream(command, self._take, self._end_of_stream, LONGEST_LINE)
+        self._stream.send(program(MODULE))
+
+    def refusal(self) -> str:
+        """Return why the host must not be cut now, empty if it may be. No answer is a reason as well."""
+        word, text, _at_ns = self._ask("look")
+        return "" if word == "clear" else text or "it is not known whether queue managers are running on this host"
+
+    def cut(self, address: str, port: int, limit_s: float) -> int:
+        """Cut the host off from the port of a file server for at most ``limit_s`` seconds, and return when it was, by
+        the monotonic clock. Raises StepEnd."""
+        word, text, at_ns = self._ask(f"cut {address} {port} {round(limit_s)}")
+        if word == "cut":
+            return at_ns
+        if word in ("no_privilege", "no_nft"):
+            raise not_covered(word, host=self._host)
+        raise undecided("queue_managers" if word == "refused" else "not_cut", host=self._host, why=text)
+
+    def heal(self) -> None:
+        """Let the host come back. Raises StepEnd if that is not known."""
+        word, text, _at_ns = self._ask("heal")
+        if word != "healed":
+            raise undecided("not_healed", host=self._host, why=text)
+
+    def end(self) -> None:
+        """End the program."""
+        self._stream.end()
+
+    def _ask(self, line: str) -> tuple[str, str, int]:
+        """Return the first word of the answer, the rest, and when it came. The word is empty if there is none."""
+        with self._changed:
+            self._answers.clear()
+            self._stream.send(f"{line}\n".encode("ascii"))
+            self._changed.wait_for(lambda: self._answers or self._is_over, ANSWER_S)
+            if self._answers:
+                return self._answers[0]
+        return "", self._stream.why() or "the program on the host did not answer", time.monotonic_ns()
+
+    def _take(self, line: str, at_ns: int) -> None:
+        mark, _blank, answer = line.partition(" ")
+        if mark != "guard:":
+            return  # the output of the login
+        word, _blank, text = answer.partition(" ")
+        with self._changed:
+            self._answers.append((word, printable(text)[:300], at_ns))
+            self._changed.notify_all()
+
+    def _end_of_stream(self) -> None:
+        with self._changed:
+            self._is_over = True
+            self._changed.notify_all()

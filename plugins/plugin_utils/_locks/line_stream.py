@@ -1,0 +1,94 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A program on a host that is spoken to in lines, over a connection of its own. A thread reads what it says, so that
+nothing that hangs on the host can hang the controller."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
+
+SAID_MAX_BYTES = 16384
+LET_END_S = 10.0
+"""How long a program may take to end after its input has ended."""
+
+
+class LineStream:
+    """Starts a command, and calls ``take`` with each line of its output and the time of its arrival by the monotonic
+    clock, and ``ended`` when there is no more output. Both are called in a thread. If ``take`` raises ValueError, or a
+    line is too long, the program is ended."""
+
+    def __init__(
+        self,
+        command: Sequence[bytes | str],
+        take: Callable[[str, int], None],
+        ended: Callable[[], None],
+        longest_line: int,
+    ) -> None:
+        self._take, self._ended, self._longest = take, ended, longest_line
+        self._said = b""
+        self._problem = ""
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
+        )
+        self._threads = [threading.Thread(target=run, daemon=True) for run in (self._read, self._read_errors)]
+        for thread in self._threads:
+            thread.start()
+
+    def send(self, content: bytes) -> None:
+        """Send a line or more. A program that has ended is noticed by the end of its output."""
+        with contextlib.suppress(OSError, ValueError):
+            self._process.stdin.write(content)
+
+    def end(self, patience_s: float = LET_END_S) -> int | None:
+        """End the input, wait for the program to end, and return its exit status; None if it had to be killed."""
+        with contextlib.suppress(OSError, ValueError):
+            self._process.stdin.close()
+        try:
+            return self._process.wait(patience_s)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+            return None
+        finally:
+            for thread in self._threads:
+                thread.join(LET_END_S)
+
+    def exit_status(self) -> int | None:
+        """Return the exit status of a program whose output has ended; None if it goes on."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return self._process.wait(LET_END_S)
+        return None
+
+    def why(self) -> str:
+        """Return why the stream ended: what is wrong with a line, or the last words of the program or of ssh."""
+        self._threads[1].join(1.0)
+        lines = [line for line in self._said.decode("utf-8", "replace").splitlines() if line.strip()]
+        return self._problem or (printable(lines[-1].strip()[-300:]) if lines else "")
+
+    def _read(self) -> None:
+        rest = b""
+        try:
+            while content := self._process.stdout.read(1 << 16):
+                at_ns = time.monotonic_ns()
+                *lines, rest = (rest + content).split(b"\n")
+                if max(map(len, (*lines, rest))) > self._longest:
+                    raise ValueError("a line is too long")
+                for line in lines:
+                    self._take(line.decode("utf-8", "replace").rstrip("\r"), at_ns)
+        except ValueError as error:
+            self._problem = str(error)
+            self._process.kill()
+        finally:
+            self._ended()
+
+    def _read_errors(self) -> None:
+        while content := self._process.stderr.read(1 << 16):
+            self._said = (self._said + content)[-SAID_MAX_BYTES:]

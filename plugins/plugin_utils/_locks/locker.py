@@ -1,0 +1,200 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A locker: one of the tester's processes on a host, which locks files and writes to them. Each opens a file once,
+because closing any descriptor of a file gives up its locks."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import time
+from typing import Protocol
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.protocol import (
+    DONE,
+    EACH,
+    ENDED,
+    ERROR,
+    FAILED,
+    LOCKERS,
+    Answer,
+)
+
+ENDING = ("exit", "kill")
+"""The commands that end a locker."""
+WITHOUT_FILE = ("start", "stop", *ENDING)
+ANSWER_S = 30.0
+"""How long a call that should return at once may take."""
+LOOK_S = 0.01
+"""How often answers are looked for."""
+END_S = 5.0
+"""How long a locker that is killed may take to end. One that hangs in the kernel is left behind."""
+
+
+class Speaker(Protocol):
+    """What a locker needs of an agent."""
+
+    host: str
+    last_ns: int
+
+    def send(self, number: int, verb: str, *arguments: object) -> None: ...
+
+    def take(self, number: int) -> Answer | None: ...
+
+
+class Clock:
+    """The monotonic clock of the controller."""
+
+    def now_ns(self) -> int:
+        return time.monotonic_ns()
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+
+class SilentError(Exception):
+    """A locker did not answer in time."""
+
+    def __init__(self, host: str, verb: str) -> None:
+        super().__init__(f"{host} did not answer to {verb}")
+        self.host, self.verb = host, verb
+
+
+class CallError(Exception):
+    """A call of a locker failed that should not."""
+
+    def __init__(self, host: str, answer: Answer) -> None:
+        super().__init__(f"{host}: {answer.verb} {answer.outcome}")
+        self.host, self.verb, self.errno = host, answer.verb, answer.text("errno") or answer.outcome
+
+
+class Locker:
+    """A locker of an agent. The names of its files begin with ``label``. ``each`` holds the answers that report
+    progress, by the command."""
+
+    def __init__(self, agent: Speaker, number: int, label: str, clock: Clock) -> None:
+        self.agent, self.number, self.clock = agent, number, clock
+        self._label = label
+        self.each: dict[str, list[Answer]] = collections.defaultdict(list)
+        self._answers: dict[str, collections.deque[Answer]] = collections.defaultdict(collections.deque)
+        self.has_ended = False
+        self._is_ending = False
+
+    @property
+    def host(self) -> str:
+        return self.agent.host
+
+    def tell(self, verb: str, *arguments: object) -> None:
+        """Send a command. Unless the command has no file, the first argument is the name of one, without the label."""
+        self._is_ending = self._is_ending or verb in ENDING
+        if verb not in WITHOUT_FILE:
+            arguments = (f"{self._label}-{arguments[0]}", *arguments[1:])
+        self.agent.send(self.number, verb, *arguments)
+
+    def found(self, verb: str) -> Answer | None:
+        """Return the final answer to a command, None if it has not come. Raises AgentLostError, and CallError if the
+        locker has ended although nobody told it to."""
+        while answer := self.agent.take(self.number):
+            self.has_ended = self.has_ended or answer.outcome == ENDED
+            if not self._is_ending and (answer.outcome == ENDED or answer.verb == ERROR):
+                raise CallError(self.host, answer)
+            (self.each if answer.outcome == EACH else self._answers)[answer.verb].append(answer)
+        waiting = self._answers[verb]
+        return waiting.popleft() if waiting else None
+
+    def wait(self, verb: str, patience_s: float = ANSWER_S) -> Answer:
+        """Wait for the final answer to a command. Raises SilentError and AgentLostError."""
+        end_ns = self.clock.now_ns() + round(patience_s * 1e9)
+        while True:
+            if answer := self.found(verb):
+                return answer
+            if self.clock.now_ns() > end_ns:
+                raise SilentError(self.host, verb)
+            self.clock.sleep(LOOK_S)
+
+    def ask(self, verb: str, *arguments: object, patience_s: float = ANSWER_S) -> Answer:
+        """Send a command, and wait for its final answer. Raises SilentError and AgentLostError."""
+        self.tell(verb, *arguments)
+        return self.wait(verb, patience_s)
+
+    def must(self, verb: str, *arguments: object, outcome: str = DONE, patience_s: float = ANSWER_S) -> Answer:
+        """Send a command that has to succeed. Raises CallError if it does not, and what ``ask`` raises."""
+        answer = self.ask(verb, *arguments, patience_s=patience_s)
+        if answer.outcome != outcome:
+            raise CallError(self.host, answer)
+        return answer
+
+    def done(self, verb: str, patience_s: float) -> Answer:
+        """Wait for the end of a command that has to succeed. Raises CallError if it does not, SilentError and
+        AgentLostError."""
+        answer = self.wait(verb, patience_s)
+        if answer.outcome != DONE:
+            raise CallError(self.host, answer)
+        return answer
+
+    def kill(self) -> None:
+        """Kill the locker's process, which gives up its locks."""
+        if not self.is_gone():
+            self.tell("kill")
+
+    def is_gone(self) -> bool:
+        """Whether the locker's process has ended. Raises AgentLostError."""
+        with contextlib.suppress(CallError):
+            self.found("kill")
+        return self.has_ended
+
+    def failure(self, verb: str) -> str:
+        """Return the name of the error with which a command has failed, empty if it has not. Raises CallError if it
+        ended in another way."""
+        answer = self.found(verb)
+        if answer is None:
+            return ""
+        if answer.outcome != FAILED:
+            raise CallError(self.host, answer)
+        return answer.text("errno") or "unknown"
+
+    def reported(self, verb: str, name: str) -> list[int]:
+        """Return a figure of each report on the progress of a command. Raises ProtocolError."""
+        return [answer.whole(name) for answer in self.each[verb]]
+
+
+class Lockers:
+    """The lockers of one agent, each with a number of its own until it has ended."""
+
+    def __init__(self, agent: Speaker, label: str, clock: Clock) -> None:
+        self.agent, self._label, self._clock = agent, label, clock
+        self._used: dict[int, Locker] = {}
+        self._last = 0
+
+    @property
+    def host(self) -> str:
+        return self.agent.host
+
+    def start(self) -> Locker:
+        """Start a locker. Raises what ``Locker.must`` raises."""
+        free = (number for number in _after(self._last) if number not in self._used)
+        self._last = next(free)
+        locker = self._used[self._last] = Locker(self.agent, self._last, self._label, self._clock)
+        locker.must("start")
+        return locker
+
+    def end_all(self) -> None:
+        """Kill all lockers, which gives up their locks. Raises AgentLostError.
+
+        One that hangs in the kernel keeps its number.
+        """
+        for locker in self._used.values():
+            locker.kill()
+        end_ns = self._clock.now_ns() + round(END_S * 1e9)
+        for number, locker in list(self._used.items()):
+            while not locker.is_gone() and self._clock.now_ns() < end_ns:
+                self._clock.sleep(LOOK_S)
+            if locker.has_ended:
+                del self._used[number]
+
+
+def _after(last: int) -> list[int]:
+    """Return all numbers of lockers, beginning after the one that was used last."""
+    return [(last + step) % LOCKERS + 1 for step in range(LOCKERS)]

@@ -1,0 +1,296 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The test of one pair of hosts: both testers are started, and the steps are made one after the other, with each host
+as the holder of the lock."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.agent import Agent, AgentLostError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.background import CommandResult
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.guard import Guard
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import Clock, Lockers
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.pairs import Pair
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import (
+    LOCK,
+    LOG,
+    LOG_BYTES,
+    NONCE,
+    RECORD,
+    Stage,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import (
+    Figures,
+    as_dict,
+    not_covered,
+    outcome_of,
+    undecided,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.concurrent_updates import concurrent_updates
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.cut_off import cut_off
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.hand_over import WAYS, hand_over
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.host_lost import host_lost
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.lock_count import lock_count
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.second_refused import same_host, second_refused
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.server_failover import server_failover
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.settings import (
+    refuse_settings,
+    same_file_system,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.under_load import under_load
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import (
+    BROKEN,
+    CONCURRENT_UPDATES,
+    CUT_OFF,
+    HAND_OVER,
+    HOST_LOST,
+    KEPT,
+    LOCK_COUNT,
+    NOT_COVERED,
+    SAME_HOST,
+    SECOND_REFUSED,
+    SERVER_FAILOVER,
+    SETTINGS,
+    UNDECIDED,
+    UNDER_LOAD,
+)
+
+READY_S = 60.0
+"""How long the start of a tester may take."""
+CREATE_S = 300.0
+"""How long it may take to write the test files."""
+AGAIN_S = 2.0
+"""How often a host that lost its power is asked whether it is back."""
+UNCHANGED_S = 60.0
+"""How long a host may answer with an unchanged boot ID, because its power is cut later than its network."""
+FILES = {LOCK: 4096, RECORD: 4096, NONCE: 4096, LOG: LOG_BYTES}
+"""The test files with their sizes in bytes."""
+Command = Callable[[], CommandResult]
+
+
+@dataclass(frozen=True)
+class Side:
+    """A host of a pair: its settings, the command of its tester's stream, the command of its guard and of the guard as
+    root, whether it may be cut, the command that cuts its power, and how many seconds it may take to be back.
+    ``problem`` says why it cannot be tested; empty if it can."""
+
+    host: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    stream: Sequence[str] = ()
+    guard: Sequence[str] = ()
+    root_guard: Sequence[str] = ()
+    is_confirmed: bool = False
+    cut: Command | None = None
+    wait_s: float = 600.0
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a pair is to be tested with: the ID of the run, the directory on the first host, the seconds of load, how
+    long a take-over is waited for, the number of files that are locked at the same time, the port of the file server,
+    and the command that makes it fail over."""
+
+    run_id: str
+    directory: str
+    load_s: float
+    takeover_s: float
+    lock_files: int
+    port: int
+    fail_over: Command | None = None
+
+
+class PairTest:
+    """The test of ``pair``; ``sides`` holds both hosts by their names. ``say`` is called with sentences about what is
+    done to hosts."""
+
+    def __init__(self, pair: Pair, sides: Mapping[str, Side], order: Order, say: Callable[[str], None]) -> None:
+        self._pair, self._sides, self._order, self._say = pair, sides, order, say
+        self._agents: dict[str, Agent] = {}
+        self._boots: dict[str, str] = {}
+        self._lockers: dict[str, Lockers] = {}
+        self._steps: list[dict[str, Any]] = []
+
+    def run(self) -> dict[str, Any]:
+        """Make all steps, and return the result of the pair."""
+        try:
+            if self._is_ready():
+                self._make_steps()
+        finally:
+            for agent in self._agents.values():
+                agent.end()
+        one = self._sides[self._pair.first]
+        return {
+            "first": self._pair.first,
+            "second": self._pair.second,
+            "directory": self._order.directory,
+            "server": str(one.settings.get("mount_source") or ""),
+            "settings": {host: dict(self._sides[host].settings) for host in self._pair.hosts},
+            "steps": self._steps,
+        }
+
+    def _is_ready(self) -> bool:
+        """Make the first step, which starts both testers."""
+        first = self._pair.first
+        found = outcome_of(self._settings)
+        self._add(SETTINGS, first, found)
+        return found[0] == KEPT
+
+    def _settings(self) -> Figures:
+        for host, side in self._sides.items():
+            if side.problem:
+                raise undecided("not_tested", host=host, why=side.problem)
+        refuse_settings({host: self._sides[host].settings for host in self._pair.hosts})
+        for host in self._pair.hosts:
+            self._start(host, READY_S)
+        stage = self._stage(self._pair.first)
+        maker = stage.holder.start()
+        for name, size_bytes in FILES.items():
+            maker.must("create", name, size_bytes, patience_s=CREATE_S)
+        figures = same_file_system(stage)
+        stage.end()
+        return figures
+
+    def _make_steps(self) -> None:
+        first, order = self._pair.first, self._order
+        for holder in self._pair.hosts:
+            self._step(SECOND_REFUSED, holder, second_refused)
+            self._step(SAME_HOST, holder, same_host, other=holder)
+            for way in WAYS:
+                self._step(HAND_OVER, holder, partial(hand_over, way=way))
+        self._step(CONCURRENT_UPDATES, first, concurrent_updates)
+        self._step(LOCK_COUNT, first, partial(lock_count, files=order.lock_files))
+        for holder in self._pair.hosts:
+            self._step(UNDER_LOAD, holder, partial(under_load, load_s=order.load_s))
+        for holder in self._pair.hosts:
+            self._step(CUT_OFF, holder, self._cut_off)
+        self._step(SERVER_FAILOVER, first, self._fail_over)
+        for holder in self._pair.hosts:
+            self._lose(holder)
+
+    def _step(self, name: str, holder: str, function: Callable[[Stage], Figures], other: str = "") -> None:
+        stage = self._stage(holder)
+        self._add(name, holder, outcome_of(lambda: function(stage)), other)
+        stage.end()
+
+    def _cut_off(self, stage: Stage) -> Figures:
+        side = self._sides[stage.holder.host]
+        self._check_may_cut(side)
+        address = str(side.settings.get("server_address") or "")
+        if not address:
+            raise not_covered("no_server_address", host=side.host)
+        if not side.root_guard:
+            raise not_covered("no_privilege", host=side.host)
+        with _guarded(side.host, side.root_guard) as guard:
+            self._say(f"{side.host}: cutting the host off from {address}, port {self._order.port}")
+            return cut_off(stage, _Partition(guard, address, self._order.port))
+
+    def _fail_over(self, stage: Stage) -> Figures:
+        if self._is_granted():
+            raise not_covered("second_granted")
+        if not self._order.fail_over:
+            raise not_covered("no_command")
+        self._say(f"{self._pair.first}: the file server fails over")
+        return server_failover(stage, self._order.fail_over)
+
+    def _lose(self, holder: str) -> None:
+        """Make the step in which a host loses its power, and wait until the host is back."""
+        self._step(HOST_LOST, holder, self._host_lost)
+        step = self._steps[-1]
+        if step["outcome"] == NOT_COVERED or not self._agents[holder].is_over:
+            return
+        begin_ns = time.monotonic_ns()
+        problem = self._return(holder)
+        if problem and step["outcome"] == KEPT:
+            step.update(outcome=UNDECIDED, cause=problem)
+        elif not problem:
+            step["figures"]["back_ns"] = time.monotonic_ns() - begin_ns
+
+    def _host_lost(self, stage: Stage) -> Figures:
+        side = self._sides[stage.holder.host]
+        self._check_may_cut(side)
+        if not side.cut:
+            raise not_covered("no_command", host=side.host)
+        with _guarded(side.host, side.guard) as guard:
+            self._say(f"{side.host}: cutting the power")
+            return host_lost(stage, guard.refusal, side.cut)
+
+    def _check_may_cut(self, side: Side) -> None:
+        """Raise StepEnd if the host must not be cut, or if cutting it would show nothing new."""
+        if self._is_granted():
+            raise not_covered("second_granted")
+        if not side.is_confirmed:
+            raise not_covered("no_confirm", host=side.host)
+
+    def _is_granted(self) -> bool:
+        return any(step["step"] == SECOND_REFUSED and step["outcome"] == BROKEN for step in self._steps)
+
+    def _return(self, host: str) -> str:
+        """Wait until a host that lost its power is back, and start its tester again. Return why that did not come
+        about."""
+        end_s, before = time.monotonic() + self._sides[host].wait_s, self._boots[host]
+        while time.monotonic() < end_s:
+            with contextlib.suppress(AgentLostError):
+                if self._start(host, READY_S):
+                    if self._boots[host] != before:
+                        return ""
+                    if not self._is_lost(host, UNCHANGED_S):
+                        return "not_cut"
+            self._agents[host].end()
+            time.sleep(AGAIN_S)
+        return "did_not_come_back"
+
+    def _is_lost(self, host: str, patience_s: float) -> bool:
+        """Whether the tester of a host, or its connection, ends in time."""
+        end_s = time.monotonic() + patience_s
+        while time.monotonic() < end_s and not self._agents[host].is_over:
+            time.sleep(AGAIN_S)
+        return self._agents[host].is_over
+
+    def _start(self, host: str, patience_s: float) -> bool:
+        """Start the tester of a host; return whether it is ready. Raises AgentLostError."""
+        agent = self._agents[host] = Agent(host, self._sides[host].stream, self._order.run_id)
+        ready = agent.ready(patience_s)
+        self._lockers[host] = Lockers(agent, self._pair.label, Clock())
+        if ready:
+            self._boots[host] = ready.boot_id
+        return ready is not None
+
+    def _stage(self, holder: str) -> Stage:
+        return Stage(self._lockers[holder], self._lockers[self._other(holder)], self._order.takeover_s)
+
+    def _other(self, host: str) -> str:
+        return self._pair.second if host == self._pair.first else self._pair.first
+
+    def _add(self, name: str, holder: str, found: tuple[str, str, Figures], other: str = "") -> None:
+        self._steps.append(as_dict(name, holder, other or self._other(holder), found))
+
+
+@contextlib.contextmanager
+def _guarded(host: str, command: Sequence[str]) -> Iterator[Guard]:
+    guard = Guard(host, command)
+    try:
+        yield guard
+    finally:
+        guard.end()
+
+
+class _Partition:
+    """What cuts a host off from the port of a file server."""
+
+    def __init__(self, guard: Guard, address: str, port: int) -> None:
+        self._guard, self._address, self._port = guard, address, port
+
+    def cut(self, limit_s: float) -> int:
+        return self._guard.cut(self._address, self._port, limit_s)
+
+    def heal(self) -> None:
+        self._guard.heal()

@@ -1,0 +1,94 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Which hosts are tested with each other, where, and which pairs must wait for each other."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+class PairsError(ValueError):
+    """Hosts that cannot be paired; the message says why."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two hosts. ``maker`` is the host that makes the directory under test, and ``label`` what the names of the files
+    of this pair in it begin with, so that files that a lost host left do not affect other pairs."""
+
+    first: str
+    second: str
+    maker: str
+    label: str
+
+    @property
+    def hosts(self) -> tuple[str, str]:
+        return self.first, self.second
+
+
+def check_pairs(plans: Mapping[str, Mapping[str, Any]]) -> None:
+    """Raise PairsError if a host under test names a host that is not, or itself, or has no partner. ``plans`` holds the
+    plan of each host under test."""
+    for host, plan in plans.items():
+        for partner in plan["lock_test"]["partners"]:
+            if partner == host:
+                raise PairsError(f"locks_pair of {host} names the host itself: name the other host")
+            if partner not in plans:
+                raise PairsError(f"locks_pair of {host} names {partner}, which is not a host under test")
+    paired = {host for couple in _couples(plans) for host in couple}
+    alone = [host for host in plans if host not in paired]
+    if alone:
+        raise PairsError(
+            f"no host shares a directory with {', '.join(alone)}: name the other host in locks_pair, or the group of "
+            "hosts that share it in locks_group"
+        )
+
+
+def pairs_of(plans: Mapping[str, Mapping[str, Any]]) -> list[Pair]:
+    """Return the pairs of the hosts under test, in their order."""
+    couples = _couples(plans)
+    found, numbers = [], dict.fromkeys(plans, 0)
+    makers = {host: members[0] for members in joined(plans, couples) for host in members}
+    for first, second in couples:
+        maker = makers[first]
+        numbers[maker] += 1
+        found.append(Pair(first, second, maker, f"pair{numbers[maker]}"))
+    return found
+
+
+def in_turn(pairs: Sequence[Pair], servers: Mapping[str, str]) -> list[list[Pair]]:
+    """Return the pairs in lists, each of which is tested one after the other: those with a host or a file server in
+    common. ``servers`` holds the file server of each host, empty if it is not known."""
+    hosts = dict.fromkeys(itertools.chain(*(pair.hosts for pair in pairs)))
+    names = {host: f"server {servers.get(host)}" if servers.get(host) else host for host in hosts}
+    ties = [pair.hosts for pair in pairs] + list(names.items())
+    groups = joined([*hosts, *names.values()], ties)
+    return [found for group in groups if (found := [pair for pair in pairs if pair.first in group])]
+
+
+def joined(names: Iterable[str], ties: Iterable[tuple[str, str]]) -> list[list[str]]:
+    """Return the names in lists, in their order: those that ties connect are in the same list."""
+    order = list(dict.fromkeys(names))
+    group_of = {name: {name} for name in order}
+    for one, other in ties:
+        union = group_of[one] | group_of[other]
+        group_of.update(dict.fromkeys(union, union))
+    groups = {id(group): group for group in group_of.values()}
+    return [[name for name in order if name in group] for group in groups.values()]
+
+
+def _couples(plans: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """Return the couples of hosts that name each other, or of which one names the other, or that name the same
+    group."""
+    named = {(host, partner) for host, plan in plans.items() for partner in plan["lock_test"]["partners"]}
+    groups = {host: plan["lock_test"]["group"] for host, plan in plans.items()}
+    return [
+        (one, other)
+        for one, other in itertools.combinations(plans, 2)
+        if (one, other) in named or (other, one) in named or (groups[one] and groups[one] == groups[other])
+    ]

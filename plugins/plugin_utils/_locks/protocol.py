@@ -1,0 +1,95 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The output of a tester that locks: lines from a host. Nobody vouches for them.
+
+The first line of the tester says which run and boot it belongs to. Each further line is the answer of a locker, which
+is a process of the tester with a number, to a command.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
+
+LONGEST_LINE = 4096
+MOST_FOREIGN_LINES = 1000
+"""The largest number of lines before the first line of the tester: they come from the login."""
+LOCKERS = 64
+"""The largest number of a locker."""
+
+DONE, HELD, REFUSED, FREE, LOCKED, FAILED, ENDED = "done", "held", "refused", "free", "locked", "failed", "ended"
+EACH = "each"
+"""The outcome of an answer that reports progress: another answer to the command follows."""
+ERROR = "error"
+"""The verb of an answer to a command that the tester does not accept."""
+OUTCOMES = frozenset((DONE, HELD, REFUSED, FREE, LOCKED, FAILED, ENDED, EACH))
+
+_READY = re.compile(
+    r"ready (?P<run_id>[A-Za-z0-9][A-Za-z0-9_.-]{0,99}) (?P<boot_id>[0-9a-f-]{1,64})"
+    r" version=(?P<version>[A-Za-z0-9.+~-]{1,64}) uid=(?P<uid>[0-9]{1,10}) gid=(?P<gid>[0-9]{1,10})\Z"
+)
+_USAGE = re.compile(r"([0-9]{1,2}) error usage(?: (.*))?\Z")
+_ANSWER = re.compile(r"([1-9][0-9]?) ([a-z]{1,16}) ([a-z]{1,16})((?: [a-z_]{1,32}=[A-Za-z0-9._:-]{1,1100})*)\Z")
+_WHOLE = re.compile(r"[0-9]{1,19}\Z")
+
+
+class ProtocolError(ValueError):
+    """A line that no tester of this collection sends; the message says what is wrong with it."""
+
+
+@dataclass(frozen=True)
+class Ready:
+    """The tester's first line: whose run it is, since which boot its host is up, and as whom it runs."""
+
+    run_id: str
+    boot_id: str
+    version: str
+    uid: int
+    gid: int
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a locker answered to a command. ``at_ns`` is when its line arrived, by the controller's monotonic clock."""
+
+    number: int
+    verb: str
+    outcome: str
+    values: Mapping[str, str] = field(default_factory=dict)
+    at_ns: int = 0
+
+    def whole(self, name: str) -> int:
+        """Return a value that is a whole number. Raises ProtocolError if there is none."""
+        text = self.values.get(name, "")
+        if not _WHOLE.match(text):
+            raise ProtocolError(f"the answer to {self.verb} has no number {name}")
+        return int(text)
+
+    def text(self, name: str) -> str:
+        """Return a value, empty if there is none."""
+        return self.values.get(name, "")
+
+
+def read_ready(line: str) -> Ready | None:
+    """Return the tester's first line, None if this is a line of something else."""
+    found = _READY.match(line)
+    if not found:
+        return None
+    uid, gid = int(found["uid"]), int(found["gid"])
+    return Ready(found["run_id"], found["boot_id"], found["version"], uid, gid)
+
+
+def read_answer(line: str, at_ns: int) -> Answer:
+    """Return the answer in a line. Raises ProtocolError."""
+    if usage := _USAGE.match(line):
+        return Answer(int(usage[1]), ERROR, FAILED, {"errno": f"usage: {printable(usage[2] or '')[:300]}"}, at_ns)
+    found = _ANSWER.match(line)
+    if not found or int(found[1]) > LOCKERS or found[3] not in OUTCOMES:
+        raise ProtocolError(f"the tester sent a line that is not an answer: {printable(line)[:200]}")
+    values = dict(pair.split("=", 1) for pair in found[4].split())
+    return Answer(int(found[1]), found[2], found[3], values, at_ns)

@@ -1,0 +1,73 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""What a step of the test showed: its outcome, the cause if it is not kept, and figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.agent import AgentLostError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import CallError, SilentError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.protocol import ProtocolError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import BROKEN, KEPT, NOT_COVERED, UNDECIDED
+
+STAGE = "lock test"
+"""The stage, in records, of reasons why the locks of a host cannot be tested."""
+
+Figures = dict[str, Any]
+"""Numbers and short texts by names that contain their unit."""
+
+
+class StepEnd(Exception):
+    """Ends a step before its end, with another outcome than kept."""
+
+    def __init__(self, outcome: str, cause: str, figures: Figures) -> None:
+        super().__init__(f"{outcome}: {cause}")
+        self.outcome, self.cause, self.figures = outcome, cause, figures
+
+
+def broken(cause: str, **figures: Any) -> StepEnd:
+    """Return the end of a step that showed that the storage does not do what it must."""
+    return StepEnd(BROKEN, cause, figures)
+
+
+def undecided(cause: str, **figures: Any) -> StepEnd:
+    """Return the end of a step that showed nothing."""
+    return StepEnd(UNDECIDED, cause, figures)
+
+
+def not_covered(cause: str, **figures: Any) -> StepEnd:
+    """Return the end of a step that could not be made here."""
+    return StepEnd(NOT_COVERED, cause, figures)
+
+
+def outcome_of(function: Callable[[], Figures]) -> tuple[str, str, Figures]:
+    """Call a step, which returns figures if everything was kept, and return its outcome, cause and figures."""
+    try:
+        return KEPT, "", function()
+    except StepEnd as end:
+        return end.outcome, end.cause, end.figures
+    except AgentLostError as lost:
+        return UNDECIDED, "agent_lost", {"host": lost.host, "said": lost.said}
+    except SilentError as silent:
+        return UNDECIDED, "deadline", {"host": silent.host, "verb": silent.verb}
+    except CallError as failed:
+        return UNDECIDED, "call_failed", {"host": failed.host, "verb": failed.verb, "errno": failed.errno}
+    except ProtocolError as error:
+        return UNDECIDED, "agent_lost", {"said": str(error)}
+
+
+def as_dict(name: str, holder: str, other: str, found: tuple[str, str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return a step as records contain it."""
+    outcome, cause, figures = found
+    return {
+        "step": name,
+        "holder": holder,
+        "other": other,
+        "outcome": outcome,
+        "cause": cause,
+        "figures": dict(figures),
+    }

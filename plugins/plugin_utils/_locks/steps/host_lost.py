@@ -1,0 +1,64 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""A holder whose host loses its power loses its lock to the other host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.background import Background, CommandResult
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import LOCK, Prober, Stage
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import Figures, StepEnd, broken, undecided
+
+BREAK_S = 240.0
+"""How long after the start of the command the connection to the host may last. Commands may take two minutes, and some
+return before they take effect."""
+NOTICE_S = 15.0
+"""How long a connection to a host without power may seem to go on."""
+
+
+def host_lost(stage: Stage, refusal: Callable[[], str], cut: Callable[[], CommandResult]) -> Figures:
+    """``refusal`` says why the host must not be cut now, and ``cut`` cuts its power.
+
+    The take-over is counted from the host's last sign of life.
+    """
+    prober = Prober(stage.open(stage.other, LOCK))
+    load = stage.load()
+    stage.refuse_early(prober)
+    if why := refusal():
+        raise undecided("queue_managers", why=why)
+    command = Background(cut)
+    agent = stage.holder.agent
+    stage.wait_until(lambda: prober.has_it() or agent.is_over or _has_failed(command), BREAK_S)
+    is_over = agent.is_over or (not _has_failed(command) and stage.wait_until(lambda: agent.is_over, NOTICE_S))
+    if not is_over:
+        raise _still_there(prober, agent.last_ns, command)
+    has_it = stage.wait_until(prober.has_it, stage.takeover_s)
+    figures = {
+        "held_ns": agent.last_ns - load.begin_ns,
+        "tries": len(prober.refusals),
+        **_told(command),
+    }
+    if not has_it:
+        raise broken("never_taken_over", takeover_ns=round(stage.takeover_s * 1e9), **figures)
+    return {"takeover_ns": max(prober.granted_ns - agent.last_ns, 0), **figures}
+
+
+def _has_failed(command: Background) -> bool:
+    return command.result is not None and command.result.status != 0
+
+
+def _still_there(prober: Prober, last_ns: int, command: Background) -> StepEnd:
+    if 0 < prober.granted_ns < last_ns:
+        return broken("granted", **_told(command))
+    return undecided("command_failed" if _has_failed(command) else "not_cut", **_told(command))
+
+
+def _told(command: Background) -> Figures:
+    result = command.result
+    if result is None:
+        return {}
+    said = {"problem": result.problem} if result.problem else {"status": result.status}
+    return {**said, "command_ns": round(result.seconds * 1e9), "output": result.output[-300:]}

@@ -1,0 +1,28 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""How many locks a host can hold at the same time."""
+
+from __future__ import annotations
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import Stage
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import Figures
+
+LOCKERS = 8
+COUNT_S = 120.0
+
+
+def lock_count(stage: Stage, files: int) -> Figures:
+    """Several processes hold the locks of ``files`` files, as many as the file system allows."""
+    shares = [files // LOCKERS + (number < files % LOCKERS) for number in range(LOCKERS)]
+    lockers = [stage.holder.start() for share in shares if share]
+    for number, (locker, share) in enumerate(zip(lockers, filter(None, shares), strict=True)):
+        locker.tell("many", f"many{number}", share)
+    answers = [locker.done("many", COUNT_S) for locker in lockers]
+    errors = {answer.text("errno") for answer in answers} - {"-", ""}
+    return {
+        "locks_held": sum(answer.whole("held") for answer in answers),
+        "locks_asked": files,
+        "errno": ", ".join(sorted(errors)),
+    }

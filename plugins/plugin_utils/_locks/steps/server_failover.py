@@ -1,0 +1,60 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""When the file server fails over, the holder keeps its lock, and can write again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.background import Background, CommandResult
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import LOCK, Load, Prober, Stage
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import Figures, broken, undecided
+
+REFUSALS = 10
+"""How often the other host has to be refused after the holder can write again."""
+FAILOVER_S = 600.0
+"""How long the command, the fail-over and the grace period may take together."""
+
+
+def server_failover(stage: Stage, fail_over: Callable[[], CommandResult]) -> Figures:
+    """``fail_over`` is the user's command."""
+    prober = Prober(stage.open(stage.other, LOCK))
+    load = stage.load()
+    stage.refuse_early(prober)
+    begin_ns = stage.clock.now_ns()
+    command = Background(fail_over)
+    watch = _Watch(stage, load, prober, command)
+    is_over = stage.wait_until(watch.has_seen_enough, FAILOVER_S)
+    figures = {"tries": len(prober.refusals), "command_ns": watch.ended_ns - begin_ns, **load.figures()}
+    if not is_over:
+        raise undecided("deadline", host=stage.holder.host, verb="write", **figures)
+    return figures
+
+
+class _Watch:
+    """What happens until the holder can write again and the other host was refused after that."""
+
+    def __init__(self, stage: Stage, load: Load, prober: Prober, command: Background) -> None:
+        self._stage, self._load, self._prober, self._command = stage, load, prober, command
+        self._begin_ns = stage.clock.now_ns()
+        self._writes = self._resumed_ns = 0
+        self.ended_ns = self._begin_ns
+
+    def has_seen_enough(self) -> bool:
+        if self._prober.has_it():
+            after_ns = self._prober.granted_ns - self._begin_ns
+            raise broken("lock_lost_at_failover", after_ns=after_ns, **self._load.figures())
+        self._load.check()
+        result = self._command.result
+        if result is None:
+            return False
+        if result.status != 0:
+            raise undecided("command_failed", status=result.status, problem=result.problem, output=result.output[-300:])
+        if self.ended_ns == self._begin_ns:
+            self.ended_ns, self._writes = self._stage.clock.now_ns(), self._load.writes()
+        if not self._resumed_ns and self._load.writes() > self._writes:
+            self._resumed_ns = self._stage.clock.now_ns()
+        later = [asked_ns for asked_ns in self._prober.refusals if asked_ns > self._resumed_ns]
+        return bool(self._resumed_ns) and len(later) >= REFUSALS

@@ -1,0 +1,102 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The conditions without which nothing else is tested: two machines that see the same directory, as the same user, with
+mount options and kernel parameters under which locks work."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.protocol import DONE
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import NONCE, Stage
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import Figures, StepEnd, broken
+
+Settings = Mapping[str, Any]
+"""The settings of a host, as the module ``lock_start`` returns them. They are untrusted."""
+NFS = ("nfs", "nfs4")
+ALL_LOCAL = ("all", "posix", "both")
+"""The values of the mount option local_lock with which the kernel does not ask the server about POSIX locks."""
+WANTED = {"soft": "hard", "softerr": "hard", "nolock": "lock"}
+"""Mount options with which writes are given up, or the kernel does not ask the server about locks, and what is wanted
+instead."""
+UNLIKE = "unlike on both hosts"
+TRUE = ("y", "1", "true")
+NAMESPACES = ("pid_namespace", "mount_namespace")
+
+
+def refuse_settings(settings: Mapping[str, Settings]) -> None:
+    """Raise StepEnd if locks cannot work, or would prove nothing, with the settings of two hosts by their names."""
+    for end in _refusals(settings):
+        raise end
+
+
+def same_file_system(stage: Stage) -> Figures:
+    """What one host writes, past all caches, the other one reads. The same names and numbers prove nothing."""
+    nonce = secrets.token_hex(32)
+    stage.open(stage.holder, NONCE).must("nonce", NONCE, "write", nonce)
+    other = stage.other.start()
+    opened = other.ask("open", NONCE)
+    if opened.outcome != DONE:
+        raise broken("other_file_system", host=other.host, errno=opened.text("errno"))
+    if other.must("nonce", NONCE, "read").text("hex") != nonce:
+        raise broken("other_file_system", host=other.host)
+    return {}
+
+
+def _refusals(settings: Mapping[str, Settings]) -> Iterator[StepEnd]:
+    one, two = settings.values()
+    yield from _of_machines(one, two)
+    for host, own in settings.items():
+        yield from _of_host(host, own)
+    for name in ("uid", "gid"):
+        if one.get(name) != two.get(name):
+            yield broken("other_identity", setting=name, value=f"{one.get(name)}, {two.get(name)}", wanted="the same")
+    for host, own in settings.items():
+        if own.get("directory_exists") is not True:
+            yield broken("other_file_system", host=host)
+
+
+def _of_machines(one: Settings, two: Settings) -> Iterator[StepEnd]:
+    if _are_equal(one, two, "boot_id"):
+        is_same = all(_are_equal(one, two, name) for name in NAMESPACES)
+        yield broken("same_machine" if is_same else "one_kernel", value=_text(one, "boot_id"))
+    for name in ("machine_id", "nfs4_unique_id"):
+        if _are_equal(one, two, name):
+            yield broken("client_identity", setting=name, value=_text(one, name), wanted=UNLIKE)
+    # A unique identifier replaces the host name in the identity of an NFS client, or is added to it.
+    if _are_equal(one, two, "hostname") and not (_text(one, "nfs4_unique_id") and _text(two, "nfs4_unique_id")):
+        yield broken("client_identity", setting="hostname", value=_text(one, "hostname"), wanted=UNLIKE)
+
+
+def _of_host(host: str, own: Settings) -> Iterator[StepEnd]:
+    if _text(own, "filesystem_type") in NFS:
+        for option, wanted in wrong_options(own).items():
+            name, _equals, value = option.partition("=")
+            yield broken("mount_option", host=host, setting=name, value=value or option, wanted=wanted)
+        if (value := _text(own, "recover_lost_locks")).lower() in TRUE:
+            yield broken("kernel_parameter", host=host, setting="recover_lost_locks", value=value, wanted="N")
+
+
+def wrong_options(own: Settings) -> dict[str, str]:
+    """Return the mount options of an NFS file system with which a lock proves nothing, or a write can be given up, each
+    with what is wanted instead."""
+    words = _text(own, "mount_options").split(",")
+    given = dict(word.partition("=")[::2] for word in words)
+    found = {word: WANTED[word] for word in words if word in WANTED}
+    if given.get("local_lock") in ALL_LOCAL:
+        found[f"local_lock={given['local_lock']}"] = "none"
+    if (version := given.get("vers") or given.get("nfsvers") or "") and not version.startswith("4"):
+        found[f"vers={version}"] = "4 or later"
+    return found
+
+
+def _are_equal(one: Settings, two: Settings, name: str) -> bool:
+    return bool(_text(one, name)) and _text(one, name) == _text(two, name)
+
+
+def _text(settings: Settings, name: str) -> str:
+    return str(settings.get(name) or "")

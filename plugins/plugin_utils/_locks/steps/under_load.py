@@ -1,0 +1,30 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""While the holder writes its log at full speed, it can verify its lock in time, and the other host is refused all the
+time."""
+
+from __future__ import annotations
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import LOCK, Prober, Stage
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import Figures, broken
+
+
+def under_load(stage: Stage, load_s: float) -> Figures:
+    """The load lasts ``load_s`` seconds from the first write on."""
+    prober = Prober(stage.open(stage.other, LOCK))
+    load = stage.load()
+
+    def is_decided() -> bool:
+        if prober.has_it():
+            raise broken("granted", load_s=max(prober.granted_ns - load.begin_ns, 0) / 1e9, **load.figures())
+        load.check()
+        return False
+
+    stage.wait_until(is_decided, load_s)
+    return {
+        "load_s": (stage.clock.now_ns() - load.begin_ns) / 1e9,
+        "tries": len(prober.refusals),
+        **load.figures(),
+    }

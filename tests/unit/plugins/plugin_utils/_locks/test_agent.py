@@ -1,0 +1,82 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The stream of a tester: a program that answers in lines, whatever it does."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.agent import Agent, AgentLostError
+
+READY = "ready R1 0a version=1 uid=0 gid=0"
+
+
+def agent(text):
+    return Agent("one", [sys.executable, "-u", "-c", text], "R1")
+
+
+def wait_for(found):
+    end = time.monotonic() + 30
+    while not (got := found()):
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    return got
+
+
+ECHO = f"""
+import sys
+print("Welcome to one")
+print("{READY}")
+for line in sys.stdin:
+    number, verb, *arguments = line.split()
+    print(number, verb, "done", *(f"a={{each}}" for each in arguments))
+sys.exit(0)
+"""
+
+
+def test_a_conversation_in_which_each_locker_has_its_own_answers():
+    one = agent(ECHO)
+    assert one.ready(30).boot_id == "0a"
+    before_ns = one.last_ns
+    one.send(2, "open", "lock")
+    one.send(1, "start")
+    answer = wait_for(lambda: one.take(2))
+    assert (answer.verb, answer.values, answer.at_ns >= before_ns) == ("open", {"a": "lock"}, True)
+    assert wait_for(lambda: one.take(1)).verb == "start"
+    assert one.take(1) is None
+    assert one.end() == 0
+    assert one.is_over
+    with pytest.raises(AgentLostError):
+        one.take(1)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("import sys; print('no such directory', file=sys.stderr); sys.exit(2)", "no such directory"),
+        ("print('ready R2 0a version=1 uid=0 gid=0', flush=True); input()", "another run"),
+        ("print('x\\n' * 2000, flush=True); input()", "none of the tester"),
+        ("print('x' * 9999, flush=True); input()", "too long"),
+        (f"print('{READY}\\nnonsense', flush=True); input()", "not an answer"),
+    ],
+)
+def test_a_tester_that_is_none_is_lost(text, why):
+    one = agent(text)
+    with pytest.raises(AgentLostError, match=why):
+        wait_for(lambda: one.ready(0.01) and one.take(1))
+    one.end()
+
+
+def test_a_tester_that_says_nothing_is_not_waited_for():
+    one = agent("input()")
+    assert one.ready(0.05) is None
+    one.end()
+
+
+def test_a_tester_that_does_not_end_is_killed():
+    one = agent("import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)")
+    assert one.end(0.2) is None

@@ -1,0 +1,86 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The guard of a host, as the program that is sent to it. Its table of nftables is seen by the test bed only."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.module_utils import _lock_guard, _queue_managers
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.guard import Guard, guard_command
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import StepEnd
+
+
+def guard(*before):
+    interpreter, option, text, *arguments = guard_command(sys.executable, "/nonexistent/mqs.ini")
+    return Guard("one", [interpreter, "-I", option, "".join(before) + text, *arguments])
+
+
+def test_the_program_needs_nothing_on_the_host():
+    one = guard("print('Welcome')\n")
+    try:
+        assert one.refusal() == ""
+        one.heal()
+    finally:
+        one.end()
+
+
+def test_a_program_that_does_not_run_refuses():
+    one = Guard("one", [sys.executable, "-c", "import sys; sys.exit('sudo: a password is required')"])
+    assert one.refusal() == "sudo: a password is required"
+    with pytest.raises(StepEnd) as ended:
+        one.cut("10.0.0.1", 2049, 60)
+    assert (ended.value.outcome, ended.value.cause) == ("undecided", "not_cut")
+    with pytest.raises(StepEnd):
+        one.heal()
+    one.end()
+
+
+@pytest.fixture
+def rules(monkeypatch):
+    found = []
+    monkeypatch.setattr(_lock_guard, "nft", found.append)
+    monkeypatch.setattr(_lock_guard.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(_queue_managers, "why_not_to_cut", lambda mqs_ini: "")
+    return found
+
+
+def test_a_cut_that_the_kernel_ends(rules):
+    one = _lock_guard.Guard("/mqs.ini")
+    assert one.answer("look") == "clear"
+    assert one.answer("cut 10.0.0.1 2049 90") == "cut"
+    assert "10.0.0.1 . 2049 timeout 90s" in rules[0] and one.seconds == 90
+    assert one.answer("heal") == "healed" and one.seconds is None
+    assert rules[1].splitlines()[-1].startswith("delete table")
+    assert one.answer("cut fd00::1 2049 90") == "cut" and "ip6 daddr . tcp dport" in rules[2]
+    assert one.answer("cut 10.0.0.1 2049").startswith("failed")
+
+
+def test_what_cannot_be_cut(rules, monkeypatch):
+    one = _lock_guard.Guard("/mqs.ini")
+
+    def no_nft(text):
+        raise FileNotFoundError
+
+    def fails(text):
+        raise _lock_guard.GuardError("syntax error")
+
+    for nft, answer in ((no_nft, "no_nft"), (fails, "failed syntax error")):
+        monkeypatch.setattr(_lock_guard, "nft", nft)
+        assert one.answer("cut 10.0.0.1 2049 90") == answer
+    monkeypatch.setattr(_lock_guard.os, "geteuid", lambda: 7)
+    assert one.answer("cut 10.0.0.1 2049 90") == "no_privilege"
+    monkeypatch.setattr(_queue_managers, "why_not_to_cut", lambda mqs_ini: "QM1 runs")
+    assert one.answer("look") == one.answer("cut 10.0.0.1 2049 90") == "refused QM1 runs"
+
+
+@pytest.mark.parametrize(("word", "outcome"), [("no_privilege", "not_covered"), ("no_nft", "not_covered")])
+def test_what_the_controller_makes_of_a_cut_that_is_none(word, outcome):
+    one = Guard("one", [sys.executable, "-u", "-c", f"while True: input(); print('guard: {word}')"])
+    with pytest.raises(StepEnd) as ended:
+        one.cut("10.0.0.1", 2049, 60)
+    assert (ended.value.outcome, ended.value.cause) == (outcome, word)
+    one.end()

@@ -1,0 +1,173 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The steps of a pair in their order, with simulated hosts, and what is left out if something is missing."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks import pair_test, stage
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.background import CommandResult
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.pair_test import Order, PairTest, Side
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.pairs import Pair
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps import host_lost as module_host_lost
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps import server_failover as module_failover
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._locks.simulated import AtOnce, Host, Server
+
+PAIR = Pair("one", "two", "one", "pair1")
+DONE = CommandResult(0, "", "", 0.1)
+
+
+class World:
+    """A server with two hosts that can be cut, lose their power and come back."""
+
+    def __init__(self, monkeypatch, character="honest"):
+        self.server = Server(character)
+        self.boots = {"one": 1, "two": 1}
+        self.queue_managers = ""
+        self.comes_back = True
+        self.cuts = []
+        monkeypatch.setattr(pair_test, "Agent", self.agent)
+        monkeypatch.setattr(pair_test, "Guard", self.guard)
+        monkeypatch.setattr(pair_test, "Clock", lambda: self.server.time)
+        monkeypatch.setattr(module_host_lost, "Background", AtOnce)
+        monkeypatch.setattr(module_failover, "Background", AtOnce)
+        monkeypatch.setattr(stage.Stage, "__init__", self._stage_init(stage.Stage.__init__))
+        monkeypatch.setattr(
+            pair_test,
+            "time",
+            SimpleNamespace(
+                monotonic=lambda: self.server.time.ns / 1e9,
+                monotonic_ns=self.server.time.now_ns,
+                sleep=self.server.time.sleep,
+            ),
+        )
+
+    def _stage_init(self, original):
+        def init(own, holder, other, takeover_s):
+            original(own, holder, other, takeover_s, self.server.time)
+
+        return init
+
+    def agent(self, host, command, run_id):
+        if host in self.server.gone and self.comes_back:
+            self.server.gone.discard(host)
+            self.server.heal(host)
+        agent = self.server.agents[host] = Host(self.server, host)
+        ready = None if agent.is_over else SimpleNamespace(boot_id=str(self.boots[host]))
+        agent.ready = lambda patience_s: self.server.time.sleep(0.1) or ready
+        agent.end = lambda: 0
+        return agent
+
+    def guard(self, host, command):
+        return SimpleNamespace(
+            refusal=lambda: self.queue_managers,
+            cut=lambda address, port, limit_s: self.server.cut(host),
+            heal=lambda: self.server.heal(host),
+            end=lambda: None,
+        )
+
+    def lose(self, host, reboots=True):
+        def cut():
+            self.cuts.append(host)
+            self.boots[host] += reboots
+            self.server.lose(host)
+            return DONE
+
+        return cut
+
+    def test(self, sides=None, **order):
+        settings = {"server_address": "10.1.0.1", "mount_source": "10.1.0.1:/mq", "uid": 0, "gid": 0}
+        whole = {
+            host: Side(
+                host,
+                {**settings, "boot_id": host, "hostname": host, "directory_exists": True},
+                ["ssh", host],
+                ["guard"],
+                ["sudo", "guard"],
+                True,
+                self.lose(host),
+                60,
+                **(sides or {}).get(host, {}),
+            )
+            for host in ("one", "two")
+        }
+        given = {"load_s": 5, "takeover_s": 30, "lock_files": 16, "port": 2049, "fail_over": lambda: DONE, **order}
+        self.said = []
+        return PairTest(PAIR, whole, Order("R1", "/MQHA", **given), self.said.append).run()
+
+
+@pytest.fixture
+def world(monkeypatch):
+    return lambda character="honest": World(monkeypatch, character)
+
+
+def outcomes(result):
+    return [(step["step"], step["holder"], step["outcome"], step["cause"]) for step in result["steps"]]
+
+
+def test_all_steps_in_both_directions(world):
+    here = world()
+    result = here.test()
+    assert [each for each in outcomes(result) if each[2] != "kept"] == []
+    names = [(step["step"], step["holder"]) for step in result["steps"]]
+    assert names[0] == ("settings", "one") and names[-2:] == [("host_lost", "one"), ("host_lost", "two")]
+    assert here.cuts == ["one", "two"]
+    assert (result["directory"], result["server"], set(result["settings"])) == ("/MQHA", "10.1.0.1:/mq", {"one", "two"})
+    assert {step["other"] for step in result["steps"] if step["step"] == "same_host"} == {"one", "two"}
+    assert all("back_ns" in step["figures"] for step in result["steps"] if step["step"] == "host_lost")
+    assert here.said[0] == "one: cutting the host off from 10.1.0.1, port 2049"
+
+
+def test_nothing_is_cut_if_the_second_host_gets_the_lock_anyway(world):
+    here = world("grant")
+    result = here.test()
+    assert ("second_refused", "one", "broken", "granted") in outcomes(result)
+    for name in ("cut_off", "host_lost", "server_failover"):
+        assert (name, "one", "not_covered", "second_granted") in outcomes(result)
+    assert here.cuts == here.said == []
+
+
+def test_a_pair_with_a_broken_setting_is_not_tested_further(world):
+    result = world("elsewhere").test()
+    assert outcomes(result) == [("settings", "one", "broken", "other_file_system")]
+
+
+def test_a_pair_whose_host_could_not_be_prepared(world):
+    result = world().test({"two": {"problem": "no space"}})
+    assert outcomes(result) == [("settings", "one", "undecided", "not_tested")]
+    assert result["steps"][0]["figures"] == {"host": "two", "why": "no space"}
+
+
+def test_what_needs_a_command_or_a_confirmation_is_not_covered(world, monkeypatch):
+    here = world()
+    here.lose = lambda host: None
+    result = here.test(fail_over=None)
+    assert ("host_lost", "two", "not_covered", "no_command") in outcomes(result)
+    assert ("server_failover", "one", "not_covered", "no_command") in outcomes(result)
+
+
+def test_a_host_with_a_queue_manager_is_not_cut(world):
+    here = world()
+    here.queue_managers = "queue managers are running on this host (QM1)"
+    result = here.test()
+    assert ("host_lost", "one", "undecided", "queue_managers") in outcomes(result)
+    assert here.cuts == []
+
+
+def test_a_host_that_does_not_come_back(world):
+    here = world()
+    here.comes_back = False
+    result = outcomes(here.test())
+    assert ("host_lost", "one", "undecided", "did_not_come_back") in result
+    assert ("host_lost", "two", "undecided", "agent_lost") in result and here.cuts == ["one"]
+
+
+def test_a_host_that_was_only_disconnected(world):
+    here = world()
+    lose, here.boots = here.lose, {"one": 1, "two": 1}
+    here.lose = lambda host: lose(host, reboots=False)
+    assert ("host_lost", "one", "undecided", "not_cut") in outcomes(here.test())

@@ -1,0 +1,76 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Who is tested with whom, and which pairs wait for each other."""
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.conductor import conduct
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.pairs import (
+    Pair,
+    PairsError,
+    check_pairs,
+    in_turn,
+    pairs_of,
+)
+
+
+def plans(partners, groups=None):
+    return {
+        host: {"lock_test": {"partners": named, "group": (groups or {}).get(host, "")}}
+        for host, named in partners.items()
+    }
+
+
+def test_one_host_of_a_pair_is_enough_to_name_it():
+    found = pairs_of(plans({"a": [], "b": ["a"], "c": ["d"], "d": ["c"]}))
+    assert found == [Pair("a", "b", "a", "pair1"), Pair("c", "d", "c", "pair1")]
+
+
+def test_all_hosts_of_a_group_are_paired_in_the_directory_of_the_first():
+    found = pairs_of(plans({"a": [], "b": [], "c": [], "d": ["c"]}, {"a": "qm1", "b": "qm1", "c": "qm1"}))
+    assert [(pair.first, pair.second, pair.label) for pair in found] == [
+        ("a", "b", "pair1"),
+        ("a", "c", "pair2"),
+        ("b", "c", "pair3"),
+        ("c", "d", "pair4"),
+    ]
+    assert {pair.maker for pair in found} == {"a"}
+
+
+@pytest.mark.parametrize(
+    ("partners", "problem"),
+    [
+        ({"a": ["a"]}, "names the host itself"),
+        ({"a": ["c"], "b": []}, "names c, which is not a host under test"),
+        ({"a": ["b"], "b": [], "c": []}, "no host shares a directory with c: name the other host in locks_pair"),
+    ],
+)
+def test_what_cannot_be_paired(partners, problem):
+    with pytest.raises(PairsError, match=problem):
+        check_pairs(plans(partners))
+    check_pairs(plans({"a": ["b"], "b": []}))
+
+
+def test_pairs_with_a_host_or_a_server_in_common_are_tested_in_turn():
+    pairs = [Pair(*hosts, "m", "pair1") for hosts in (("a", "b"), ("c", "d"), ("e", "f"), ("b", "g"), ("h", "i"))]
+    servers = {"a": "nas1", "b": "nas1", "c": "nas1", "d": "nas1", "e": "nas2", "f": "nas2"}
+    assert [[pair.hosts for pair in group] for group in in_turn(pairs, servers)] == [
+        [("a", "b"), ("c", "d"), ("b", "g")],
+        [("e", "f")],
+        [("h", "i")],
+    ]
+
+
+def test_the_results_are_in_the_order_of_the_pairs():
+    pairs = [Pair(*hosts, "m", "pair1") for hosts in (("a", "b"), ("c", "d"), ("b", "e"))]
+    assert conduct(pairs, {}, lambda pair: {"first": pair.first}) == [{"first": "a"}, {"first": "c"}, {"first": "b"}]
+    assert conduct([], {}, lambda pair: {}) == []
+
+    def fails(pair):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        conduct(pairs, {}, fails)

@@ -1,0 +1,268 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Each step, with an honest server and with the lies that the step is there for."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.background import CommandResult
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import as_dict, outcome_of, undecided
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps import host_lost as module_host_lost
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps import server_failover as module_failover
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.concurrent_updates import concurrent_updates
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.cut_off import cut_off
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.hand_over import WAYS, hand_over
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.host_lost import host_lost
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.lock_count import lock_count
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.second_refused import same_host, second_refused
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.server_failover import server_failover
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.settings import same_file_system
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.under_load import under_load
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._locks.simulated import (
+    CROWDED_S,
+    LATE_S,
+    LEASE_S,
+    SECOND_NS,
+    AtOnce,
+    Server,
+)
+
+OK = CommandResult(0, "", "", 0.1)
+
+
+@pytest.fixture(autouse=True)
+def _commands_end_at_once(monkeypatch):
+    for module in (module_host_lost, module_failover):
+        monkeypatch.setattr(module, "Background", AtOnce)
+
+
+class Filter:
+    def __init__(self, server, host="one"):
+        self._server, self._host = server, host
+        self.is_cut = False
+
+    def cut(self, limit_s):
+        self.is_cut = True
+        return self._server.cut(self._host)
+
+    def heal(self):
+        self.is_cut = False
+        self._server.heal(self._host)
+
+
+def made(step, character="honest", server=None):
+    """Return the outcome, the cause and the figures of a step."""
+    return outcome_of(partial(step, (server or Server(character)).stage()))
+
+
+@pytest.mark.parametrize("step", [second_refused, same_host])
+def test_a_second_process_is_refused_every_time(step):
+    assert made(step) == ("kept", "", {"tries": 100, "errno": "EAGAIN"})
+    assert made(step, "grant")[:2] == ("broken", "granted")
+
+
+def test_a_lock_that_each_host_has_for_itself_refuses_only_on_the_same_host():
+    assert made(second_refused, "local")[:2] == ("broken", "granted")
+    assert made(same_host, "local")[:2] == ("kept", "")
+
+
+def test_an_error_is_not_a_refusal():
+    server = Server()
+    server.errno = "EIO"
+    assert made(second_refused, server=server) == ("undecided", "refused_by_error", {"errno": "EIO"})
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_lock_is_handed_over(way):
+    outcome, cause, figures = made(partial(hand_over, way=way))
+    assert (outcome, cause, figures["way"]) == ("kept", "", way)
+    assert figures["wait_ns"] < SECOND_NS and figures["poll_ns"] < SECOND_NS
+
+
+def test_a_waiter_that_is_told_late_and_one_that_gets_the_lock_too_early():
+    outcome, _cause, figures = made(partial(hand_over, way="close"), "late")
+    assert outcome == "kept" and figures["poll_ns"] < SECOND_NS
+    assert figures["wait_ns"] == pytest.approx(LATE_S * SECOND_NS, rel=0.01)
+    assert made(partial(hand_over, way="close"), "grant")[:2] == ("broken", "granted")
+
+
+def test_a_lock_that_is_never_released(monkeypatch):
+    server = Server()
+    monkeypatch.setattr(server, "release", lambda process: None)
+    outcome, cause, figures = made(partial(hand_over, way="kill"), server=server)
+    assert (outcome, cause, figures) == ("broken", "not_released", {"way": "kill", "wait_ns": 30 * SECOND_NS})
+
+
+def test_updates_of_both_hosts_are_kept():
+    outcome, _cause, figures = made(concurrent_updates)
+    assert (outcome, figures["updates_made"], figures["updates_kept"]) == ("kept", 2000, 2000)
+    assert made(concurrent_updates, "loses")[1:][0] == "updates_lost"
+    assert made(concurrent_updates, "loses")[2]["updates_kept"] == 1996
+    assert made(concurrent_updates, "tears")[:2] == ("broken", "torn")
+
+
+def test_locks_are_counted():
+    assert made(partial(lock_count, files=20)) == ("kept", "", {"locks_held": 20, "locks_asked": 20, "errno": ""})
+    assert made(partial(lock_count, files=512), "few")[2] == {
+        "locks_held": 80,
+        "locks_asked": 512,
+        "errno": "ENOLCK",
+    }
+
+
+def test_a_holder_under_load_keeps_its_lock():
+    outcome, cause, figures = made(partial(under_load, load_s=30))
+    assert (outcome, cause) == ("kept", "")
+    assert figures["load_s"] == pytest.approx(30, abs=0.1) and figures["tries"] > 50
+    assert figures["verifications"] >= 14 and figures["verification_max_ns"] == 5_000_000
+    assert made(partial(under_load, load_s=30), "slow")[2]["verification_max_ns"] == 3 * SECOND_NS
+
+
+def test_a_server_that_grants_the_second_after_a_while_of_load():
+    outcome, cause, figures = made(partial(under_load, load_s=CROWDED_S + 10), "crowded")
+    assert (outcome, cause) == ("broken", "granted")
+    assert figures["load_s"] == pytest.approx(CROWDED_S, abs=2)
+
+
+def test_a_verification_that_hangs_counts_with_the_time_that_has_passed():
+    server = Server()
+    server.time.due.append(lambda: server.time.ns > 12 * SECOND_NS and server.cut_ns.setdefault("one", server.time.ns))
+    figures = made(partial(under_load, load_s=15), server=server)[2]
+    assert figures["verification_max_ns"] > SECOND_NS
+
+
+def test_a_holder_that_is_cut_off_loses_its_lock_and_cannot_write():
+    server = Server()
+    partition = Filter(server)
+    outcome, cause, figures = made(partial(cut_off, partition=partition), server=server)
+    assert (outcome, cause, figures["errno"], figures["late_sectors"]) == ("kept", "", "EIO", 0)
+    assert figures["takeover_ns"] == pytest.approx(LEASE_S * SECOND_NS, rel=0.1)
+    assert figures["back_ns"] > figures["takeover_ns"] and figures["own_sectors"] > 0
+
+
+@pytest.mark.parametrize(
+    ("character", "outcome", "cause"),
+    [
+        ("unfenced", "broken", "late_write_landed"),
+        ("silent", "broken", "not_fenced"),
+        ("stale", "broken", "never_taken_over"),
+        ("grant", "broken", "granted"),
+        ("connected", "undecided", "still_connected"),
+    ],
+)
+def test_what_a_cut_host_must_not_be_able_to_do(character, outcome, cause):
+    server = Server("stale" if character == "connected" else character)
+    partition = Filter(server)
+    if character == "connected":
+        server.character = "connected"
+        server.expire = lambda: None
+    assert made(partial(cut_off, partition=partition), server=server)[:2] == (outcome, cause)
+    assert not partition.is_cut
+
+
+def lost(server, result=OK, refusal="", is_lost=True):
+    def cut():
+        if is_lost:
+            server.lose("one")
+        return result
+
+    return made(partial(host_lost, refusal=lambda: refusal, cut=cut), server=server)
+
+
+def test_a_host_without_power_loses_its_lock():
+    outcome, cause, figures = lost(Server())
+    assert (outcome, cause, figures["status"]) == ("kept", "", 0)
+    assert figures["takeover_ns"] == pytest.approx(LEASE_S * SECOND_NS, rel=0.2)
+    assert figures["held_ns"] > 0 and figures["tries"] > 1
+    assert lost(Server("stale"))[:2] == ("broken", "never_taken_over")
+
+
+def test_a_cut_that_is_none():
+    assert lost(Server(), is_lost=False)[:2] == ("undecided", "not_cut")
+    failed = CommandResult(1, "no such outlet", "", 0.1)
+    outcome, cause, figures = lost(Server(), failed, is_lost=False)
+    assert (outcome, cause, figures["status"], figures["output"]) == (
+        "undecided",
+        "command_failed",
+        1,
+        "no such outlet",
+    )
+    assert lost(Server(), refusal="QM1 runs")[1:] == ("queue_managers", {"why": "QM1 runs"})
+
+
+def failed_over(server, during, result=OK):
+    def fail_over():
+        during()
+        return result
+
+    return made(partial(server_failover, fail_over=fail_over), server=server)
+
+
+def test_a_server_that_fails_over():
+    server = Server()
+    outcome, cause, figures = failed_over(server, lambda: None)
+    assert (outcome, cause) == ("kept", "") and figures["tries"] >= 10
+    forgets = Server()
+    assert failed_over(forgets, forgets.owner.clear)[:2] == ("broken", "lock_lost_at_failover")
+    failed = CommandResult(None, "", "the command had not ended", 120.0)
+    assert failed_over(Server(), lambda: None, failed)[:2] == ("undecided", "command_failed")
+
+
+def test_what_one_host_writes_is_read_by_the_other():
+    assert made(same_file_system) == ("kept", "", {})
+    assert made(same_file_system, "elsewhere")[:2] == ("broken", "other_file_system")
+
+
+def test_a_host_that_is_lost_or_silent_decides_nothing():
+    server = Server()
+    stage = server.stage()
+    server.lose("two")
+    assert outcome_of(partial(second_refused, stage))[:2] == ("undecided", "agent_lost")
+    silent = Server()
+    stage = silent.stage()
+    silent.agents["two"].send = lambda *arguments: None
+    assert outcome_of(partial(second_refused, stage)) == ("undecided", "deadline", {"host": "two", "verb": "start"})
+
+
+def test_a_lock_that_never_becomes_free_decides_nothing():
+    server = Server()
+    stage = server.stage()
+    stage.hold(stage.other, "lock")
+    assert outcome_of(partial(second_refused, stage))[:2] == ("undecided", "lock_not_free")
+
+
+def test_lockers_that_ended_can_be_used_again():
+    server = Server()
+    stage = server.stage()
+    for _ in range(40):
+        stage.hold(stage.holder, "lock")
+        stage.open(stage.other, "lock")
+        stage.end()
+    assert not server.agents["one"].processes and not server.agents["two"].processes
+
+
+def test_a_step_as_records_contain_it():
+    def step():
+        raise undecided("deadline", host="one")
+
+    assert as_dict("cut_off", "one", "two", outcome_of(step)) == {
+        "step": "cut_off",
+        "holder": "one",
+        "other": "two",
+        "outcome": "undecided",
+        "cause": "deadline",
+        "figures": {"host": "one"},
+    }
+
+
+def test_the_lock_is_free_again_although_its_holder_was_lost():
+    server = Server()
+    stage = server.stage()
+    assert outcome_of(partial(host_lost, stage, lambda: "", lambda: server.lose("one") or OK))[0] == "kept"
+    assert server.owner["pair1-lock"].host == "two"
+    stage.end()
+    assert server.owner["pair1-lock"] is None
