@@ -191,7 +191,13 @@ class Run:
 
     def processes(self):
         """Return the pids of this run's processes: its supervisor and its tester."""
-        return processes_with((self.path, "--tables=" + self.tables_path))
+        return processes_with((self.path, self.tester_argument()))
+
+    def tester_argument(self):
+        """Return the argument by which the tester of this run is found: what start.json says if the tester writes no
+        tables."""
+        argument = self.read_start().get("tester_argument")
+        return argument if isinstance(argument, str) and argument else "--tables=" + self.tables_path
 
     def state(self):
         """Return ``absent``, ``running``, ``finished`` (tables complete) or ``dead`` (ended without tables)."""
@@ -211,7 +217,7 @@ class Run:
         Its supervisor, whose arguments include those of the tester, must not receive the signal.
         """
         supervisors = processes_with((self.path,))
-        for pid in processes_with(("--tables=" + self.tables_path,)):
+        for pid in processes_with((self.tester_argument(),)):
             if pid not in supervisors:
                 _process.send(pid, number)
 

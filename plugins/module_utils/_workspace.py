@@ -36,6 +36,10 @@ LEFTOVER_FILE = re.compile(
 """Files that a crash may leave in the directory of a queue manager or a place: files that NFS renamed because they were
 open (.nfs...), a test file that was not unlinked yet, and the files of a power-cut test, which are meant to survive."""
 
+LOCKED_FILE = re.compile(r"\A(\.nfs[0-9A-Fa-f]+|pair[0-9]{1,4}-(lock|log|record|nonce|many[0-9]-[0-9]{4}))\Z")
+"""Files that a test of locks may leave in the directory of its run, because a host that lost its power could not remove
+them."""
+
 STARTING_S = 3600
 """A workspace of a run that is not known on this host is assumed to belong to a run that is about to start, unless it
 is older than this."""
@@ -531,18 +535,21 @@ def _remove_marked(directory, removable, removed, left):
 
 def _empty_queue_manager_directory(name, parent):
     """Remove an entry that a crash may have left in the directory (open as ``parent``) of a queue manager. True if it
-    belongs to this collection."""
+    belongs to this collection, as a file of a test of locks does."""
     try:
         descriptor = _marks.open_directory(name, parent)
     except _marks.MarkError:
-        return False
+        return bool(LOCKED_FILE.match(name)) and _is_file(name, parent)
     with _marks.closing(descriptor):
         for entry in os.listdir(descriptor):
-            if LEFTOVER_FILE.match(entry) and stat.S_ISREG(
-                os.stat(entry, dir_fd=descriptor, follow_symlinks=False).st_mode
-            ):
+            if LEFTOVER_FILE.match(entry) and _is_file(entry, descriptor):
                 os.unlink(entry, dir_fd=descriptor)
     return True
+
+
+def _is_file(name, parent):
+    """True if an entry of the directory open as ``parent`` is a regular file."""
+    return stat.S_ISREG(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode)
 
 
 def _devices(paths):

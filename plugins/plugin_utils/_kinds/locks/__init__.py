@@ -18,7 +18,7 @@ class Locks(Kind):
     the certificates of volumes."""
 
     name = "locks"
-    facets = ("criteria", "memory", "view")
+    facets = ("criteria", "opening", "memory", "view")
     own_key = "locks"
     profile_key = "locks"
     plan_fact = "locks_plan"

@@ -66,6 +66,17 @@ def test_states_of_a_run(run, tmp_path):
         reap(process)
 
 
+def test_a_tester_without_tables_is_found_by_the_argument_that_its_start_recorded(run):
+    run.write_start({"tester_argument": "--runId=R9"})
+    process = sleeper("--runId=R9")
+    try:
+        assert run.state() == "running" and run.processes() == [process.pid]
+        run.ask_to_end(signal.SIGKILL)
+        assert process.wait(timeout=120) == -signal.SIGKILL
+    finally:
+        reap(process)
+
+
 @pytest.mark.parametrize("stubborn", [False, True])
 def test_a_tester_is_ended_even_where_it_does_not_listen(run, stubborn):
     process = sleeper("--tables=" + run.tables_path, stubborn=stubborn)

@@ -111,6 +111,16 @@ def test_leftovers_of_a_crash_are_removed_and_strange_files_are_not(tmp_path):
     assert _workspace.remove(made["path"], made["run_directory"])[1] == []
 
 
+def test_files_of_a_test_of_locks_are_removed_and_strange_files_are_not(tmp_path):
+    made = make(tmp_path / "ws")
+    for name in ("pair1-lock", "pair12-many7-0511", ".nfs0000000a", "pair1-log", "lock", "pair1-lock.old"):
+        open(os.path.join(made["run_directory"], name), "w").close()
+    os.symlink("/etc/passwd", os.path.join(made["run_directory"], "pair2-lock"))
+    removed, left = _workspace.remove(made["path"], made["run_directory"])
+    assert removed == [] and {os.path.basename(path) for path in left} == {"lock", "pair1-lock.old", "pair2-lock"}
+    assert os.listdir(made["run_directory"]) != []
+
+
 def test_an_unmarked_run_directory_is_left_alone(tmp_path):
     made = make(tmp_path / "ws")
     os.unlink(os.path.join(made["run_directory"], _marks.MARK_NAME))

@@ -1,0 +1,106 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Reads the settings of a host that matter for locks, and makes the command line that starts its tester over a separate
+connection. A preflight writes the record of a host whose locks could be tested."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from ansible.errors import AnsibleActionFail
+from ansible_collections.mqops.logdisk.plugins.module_utils._power_cut import HOLDER
+from ansible_collections.mqops.logdisk.plugins.module_utils._workspace import WorkspaceError, layout
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, as_dict
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.guard import guard_command
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import STAGE
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._own_connection import stream_command
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.locks import ready
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
+
+DEADLINE_S = 86400
+"""How long a tester obeys at most. It ends earlier, with its connection."""
+
+
+class ActionModule(RemoteAction):
+    """Calls ``lock_start`` on the host."""
+
+    module_name = "mqops.logdisk.lock_start"
+    stage = STAGE
+
+    def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        run_path, self._plan, self._tester = (arguments.pop(name) for name in ("run_path", "plan", "tester"))
+        host = task_vars["inventory_hostname"]
+        self._pairs = [pair for pair in arguments.pop("pairs") if host in (pair["first"], pair["second"])]
+        (volume,), options = self._plan["volumes"], self._plan["workspace"]
+        try:
+            self._directory = RunDirectory.open(run_path)
+            names = volume["queue_managers"]
+            self._run_directory = layout(volume["path"], arguments["run_id"], volume["name"], names)["run_directory"]
+        except (RunDirectoryError, WorkspaceError) as error:
+            raise AnsibleActionFail(str(error)) from error
+        if not self._task.check_mode:
+            stream_command(self._connection, [])  # first refuse connections that a tester cannot use
+        is_maker = host in {pair["maker"] for pair in self._pairs}
+        return {
+            **arguments,
+            "volume": volume["name"],
+            "path": volume["path"],
+            "directory": self._run_directory,
+            "marked": [self._run_directory, volume["path"]] if is_maker else [],
+            "allow": options["workspace_allow"],
+            "expect_mount": volume["expect_mount"],
+        }
+
+    def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        host, settings = task_vars["inventory_hostname"], as_dict(answer.get("settings"))
+        (volume,) = self._plan["volumes"]
+        facts = {**self._tester["facts"], **as_dict(answer.get("facts"))}
+        if self._task.check_mode:
+            sentence = ready_sentence(host, self._plan["lock_test"], self._pairs, settings)
+            self._directory.records.write(ready(self._directory.run, host, volume["name"], facts, sentence))
+            say(self._display, f"{host}: {sentence}")
+            return {"changed": True}
+        interpreter, lock, run_id = (str(answer[name]) for name in ("interpreter", "lock", "run_id"))
+        tester = [self._tester["path"], "--lock", f"--runId={run_id}", f"--deadline={DEADLINE_S}"]
+        # The slash shows the removal of directories that this one is in use.
+        tester = [interpreter, "-c", HOLDER, lock, run_id, *tester, f"--dir={self._run_directory}/"]
+        guard = guard_command(interpreter, self._task.args["mqs_ini"])
+        return {
+            "changed": True,
+            "settings": settings,
+            "facts": facts,
+            "volume": volume["name"],
+            "path": volume["path"],
+            "interpreter": interpreter,
+            "stream": words(stream_command(self._connection, tester)),
+            "guard": words(stream_command(self._connection, guard)),
+            # What the role ``workspace`` cleans up on a host on which it made nothing.
+            "of_others": {"volumes": [{"name": volume["name"], "paths": []}], "privileged": False},
+        }
+
+
+def words(command: list[bytes | str]) -> list[str]:
+    """Return a command line as a result can hold it."""
+    return [os.fsdecode(word) for word in command]
+
+
+def ready_sentence(
+    host: str, locks: Mapping[str, Any], pairs: list[Mapping[str, Any]], settings: Mapping[str, Any]
+) -> str:
+    """Return what would be done to a host."""
+    others = [pair["second"] if pair["first"] == host else pair["first"] for pair in pairs]
+    cuts = "The host would not be cut, because locks_confirm is not its own name."
+    if locks["confirmed"]:
+        address, port = settings.get("server_address") or "an unknown file server", locks["port"]
+        cuts = f"The host would be cut off from {address}, port {port}, by a packet filter"
+        command = locks["command"]
+        cuts += f", and its power would be cut by: {command}" if command else ", and its power would not be cut."
+    server = locks["server_command"]
+    fail_over = f" The file server would fail over by: {server}" if server else ""
+    return f"ready: the locks would be tested with {', '.join(others)}. {cuts}{fail_over}"

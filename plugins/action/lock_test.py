@@ -1,0 +1,145 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Tests the locks of all pairs of hosts, and writes the records of all hosts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction, one_line
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import limits_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.background import CommandResult
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.conductor import conduct
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.pair_test import Order, PairTest, Side
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.pairs import Pair
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import STAGE
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.locks import lock_record
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import KEPT
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._shell_command import call
+
+COMMAND_S = 120.0
+"""The time limit of the user's commands."""
+WAIT_FACTOR, WAIT_MORE_S = 1.5, 10.0
+"""How much longer than the limit of the profile a take-over is waited for."""
+
+
+class ActionModule(ControllerAction):
+    """Runs only on the controller, once for all hosts. It never fails because of a host."""
+
+    stage = STAGE
+
+    argument_spec = {
+        "run_path": {"type": "str", "required": True},
+        "pairs": {"type": "list", "elements": "dict", "required": True},
+    }
+
+    def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        directory = RunDirectory.open(options["run_path"])
+        pairs = [Pair(**pair) for pair in options["pairs"]]
+        hosts = {host: Prepared.of(task_vars["hostvars"][host]) for pair in pairs for host in pair.hosts}
+        servers = {host: server_of(prepared.settings) for host, prepared in hosts.items()}
+        tested = conduct(pairs, servers, lambda pair: self._test(directory, pair, hosts))
+        for host, prepared in hosts.items():
+            if prepared.started:
+                file_record(
+                    directory, host, prepared, [each for each in tested if host in (each["first"], each["second"])]
+                )
+        key = {"schema": SCHEMA, "kind": directory.kind.name, "run_id": directory.run["run_id"]}
+        return {"changed": True, "pairs": len(tested), "logdisk": key}
+
+    def _test(self, directory: RunDirectory, pair: Pair, hosts: Mapping[str, Prepared]) -> dict[str, Any]:
+        maker = hosts[pair.maker]
+        sides = {host: hosts[host].side(host, maker.problem) for host in pair.hosts}
+        limits = [limits_of(profile_data(directory.run, host)) for host in pair.hosts]
+        locks = hosts[pair.first].plan["lock_test"]
+        order = Order(
+            directory.run["run_id"],
+            hosts[pair.first].plan["volumes"][0]["path"],
+            locks["seconds"] or max(each["load_s"] for each in limits),
+            max(each["takeover_s"] for each in limits) * WAIT_FACTOR + WAIT_MORE_S,
+            locks["files"],
+            locks["port"],
+            command_of(locks["server_command"]),
+        )
+        result = PairTest(pair, sides, order, partial(say, self._display)).run()
+        kept = sum(step["outcome"] == KEPT for step in result["steps"])
+        say(self._display, f"{pair.first} and {pair.second}: {kept} of {len(result['steps'])} steps kept")
+        return result
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What earlier tasks made of a host: its plan, the result of ``lock_start``, empty if it failed, the command line
+    of its guard as root, empty if there is none, and why it cannot be tested."""
+
+    plan: Mapping[str, Any]
+    started: Mapping[str, Any]
+    root_guard: list[str]
+    problem: str
+
+    @classmethod
+    def of(cls, variables: Mapping[str, Any]) -> Prepared:
+        """Return it from the variables of the host."""
+        results = [variables.get(name) or {} for name in ("tester_ready", "workspace_layout", "locks_started")]
+        problems = [reason_of(result) for result in results if result.get("failed")]
+        started = results[-1] if results[-1].get("stream") else {}
+        problem = next(iter(problems), "") or ("" if started else "it could not be prepared")
+        guard = (variables.get("locks_guard") or {}).get("command") or []
+        return cls(variables["locks_plan"], {} if problem else started, list(guard), problem)
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        return self.started.get("settings") or {}
+
+    def side(self, host: str, problem_of_maker: str) -> Side:
+        """Return the host as a part of a pair, unless it or the host that makes the directory cannot be tested."""
+        if self.problem or problem_of_maker:
+            return Side(host, self.settings, problem=self.problem or problem_of_maker)
+        locks = self.plan["lock_test"]
+        return Side(
+            host,
+            self.settings,
+            self.started["stream"],
+            self.started["guard"],
+            self.root_guard,
+            locks["confirmed"],
+            command_of(locks["command"]),
+            locks["wait_s"],
+        )
+
+
+def reason_of(result: Mapping[str, Any]) -> str:
+    """Return why a task failed."""
+    return one_line(str((result.get("logdisk") or {}).get("reason") or result.get("msg") or "it could not be prepared"))
+
+
+def command_of(text: str) -> Any:
+    """Return a function that runs a command of the user; None if there is none."""
+
+    def run() -> CommandResult:
+        done = call(text, COMMAND_S)
+        return CommandResult(done["status"], done["output"], done["problem"], done["seconds"])
+
+    return run if text else None
+
+
+def server_of(settings: Mapping[str, Any]) -> str:
+    """Return what identifies the file server of a host's directory, empty if it is not known."""
+    source = str(settings.get("mount_source") or "")
+    return str(settings.get("server_address") or "") or source.rpartition(":")[0] or source
+
+
+def file_record(directory: RunDirectory, host: str, prepared: Prepared, pairs: list[dict[str, Any]]) -> None:
+    """File the record of a host with the results of its pairs. Raises RunDirectoryError."""
+    (volume,) = prepared.plan["volumes"]
+    workspace = {"path": volume["path"], "queue_managers": volume["queue_managers"]}
+    facts = dict(prepared.started["facts"])
+    directory.records.write(lock_record(directory.run, host, volume["name"], facts, workspace, {"pairs": pairs}))

@@ -1,0 +1,85 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The settings of a host that decide whether locks on a shared file system work, and whether they prove anything.
+
+A setting that the system does not show is empty.
+
+Private to this collection; it may change at any time.
+"""
+
+import os
+import re
+import socket
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _mounts, _places
+
+NFS_PARAMETERS = "/sys/module/nfs/parameters"
+CLIENT_IDENTIFIER = "/sys/fs/nfs/net/nfs_client/identifier"
+MOUNT_STATISTICS = "/proc/self/mountstats"
+MOUNT_KEYS = ("mount_point", "mount_source", "mount_options", "filesystem_type")
+
+
+def settings_of(path, directory):
+    """Return the settings for a path, and whether the ``directory`` below it exists."""
+    existing = os.path.realpath(_places.nearest_existing(path))
+    mount = _mounts.mount_of(existing, _mounts.read_mounts()) or {}
+    found = dict((key, mount.get(key) or "") for key in MOUNT_KEYS)
+    found.update(
+        _machine.identity(),
+        uid=os.geteuid(),
+        gid=os.getegid(),
+        pid_namespace=_namespace("pid"),
+        mount_namespace=_namespace("mnt"),
+        recover_lost_locks=_read(os.path.join(NFS_PARAMETERS, "recover_lost_locks")),
+        nfs4_unique_id=_read(CLIENT_IDENTIFIER) or _read(os.path.join(NFS_PARAMETERS, "nfs4_unique_id")),
+        lease_s=lease_s(_read(MOUNT_STATISTICS, 1 << 20), found["mount_point"]),
+        server_address=server_address(found["mount_source"], found["mount_options"]),
+        directory_exists=os.path.isdir(directory) and not os.path.islink(directory),
+    )
+    return found
+
+
+def lease_s(statistics, mount_point):
+    """Return the lease of the file server in seconds, from the statistics of all NFS mounts; None if they do not show
+    it."""
+    sections = re.split(r"^device ", statistics, flags=re.MULTILINE)
+    for section in reversed(sections):
+        if " mounted on %s with fstype nfs" % mount_point in section.split("\n", 1)[0]:
+            found = re.search(r"\blease_time=([0-9]{1,6})\b", section)
+            return int(found.group(1)) if found else None
+    return None
+
+
+def server_address(source, options):
+    """Return the address of the file server, empty if the mount does not show it."""
+    named = [option[len("addr=") :] for option in options.split(",") if option.startswith("addr=")]
+    host = source.rpartition(":/")[0].strip("[]")
+    return next((text for text in named + [host] if _is_address(text)), "")
+
+
+def _is_address(text):
+    for family in (socket.AF_INET, socket.AF_INET6):
+        try:
+            socket.inet_pton(family, text)
+        except (OSError, UnicodeError):
+            continue
+        return True
+    return False
+
+
+def _namespace(name):
+    """Return the number of a namespace of this process, which is unique below one kernel."""
+    try:
+        return os.readlink("/proc/self/ns/%s" % name)
+    except OSError:
+        return ""
+
+
+def _read(path, most_bytes=4096):
+    try:
+        with open(path, "rb") as stream:
+            text = stream.read(most_bytes).decode("utf-8", "replace").strip()
+    except (IOError, OSError):
+        return ""
+    return "" if text == "(null)" else text

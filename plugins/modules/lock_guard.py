@@ -1,0 +1,49 @@
+#!/usr/bin/python
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+DOCUMENTATION = r"""
+---
+module: lock_guard
+short_description: Make the command line that starts the guard of a host
+description:
+  - The guard is a program that runs on the host while a step of the test of locks cuts it. It says whether a queue
+    manager runs there, and filters the packets to the file server.
+  - The task needs C(become), because only root may filter packets. Nothing is sent to the host.
+version_added: 1.0.0
+author: mqops contributors (@mqops)
+options:
+  started:
+    description: What M(mqops.logdisk.lock_start) returned.
+    type: dict
+    required: true
+  mqs_ini:
+    description: Path of the file that lists the queue managers.
+    type: path
+    default: /var/mqm/mqs.ini
+attributes:
+  check_mode:
+    description: This action changes nothing.
+    support: full
+"""
+
+EXAMPLES = r"""
+- name: Prepare the packet filter
+  mqops.logdisk.lock_guard:
+    started: "{{ locks_started }}"
+  become: true
+  register: locks_guard
+"""
+
+RETURN = r"""
+command:
+  description: The command line, empty if root cannot be reached without a password.
+  returned: always
+  type: list
+  elements: str
+problem:
+  description: Why there is no command line.
+  returned: always
+  type: str
+"""

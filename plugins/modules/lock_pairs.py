@@ -1,0 +1,44 @@
+#!/usr/bin/python
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+DOCUMENTATION = r"""
+---
+module: lock_pairs
+short_description: Determine which hosts are tested with each other
+description:
+  - Uses the plans of all hosts, as M(mqops.logdisk.lock_plan) returned them. No host is contacted.
+version_added: 1.0.0
+author: mqops contributors (@mqops)
+extends_documentation_fragment:
+  - mqops.logdisk.controller
+options:
+  hosts:
+    description: The hosts under test.
+    type: list
+    elements: str
+    required: true
+"""
+
+EXAMPLES = r"""
+- name: Determine the pairs
+  mqops.logdisk.lock_pairs:
+    hosts: "{{ gate_run.expected_hosts }}"
+  run_once: true
+  register: locks_pairs
+"""
+
+RETURN = r"""
+pairs:
+  description: The pairs, in the order of the hosts. C(maker) is the host that makes the directory, in which the
+    names of the pair's files begin with C(label).
+  returned: success
+  type: list
+  elements: dict
+  sample: [{first: db01, second: db02, maker: db01, label: pair1}]
+makers:
+  description: The planned volumes of the hosts that make a directory, by host.
+  returned: success
+  type: dict
+"""

@@ -1,0 +1,216 @@
+#!/usr/bin/python
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+DOCUMENTATION = r"""
+---
+module: lock_start
+short_description: Read the settings of a host that matter for locks
+description:
+  - Runs the preflight of the directory under test without writing anything, and reads the mount options, the parameters
+    of the NFS client, and what identifies the machine and the user.
+  - Creates the state of the run on the host, and refuses a host on which another run is measuring.
+  - The action plugin makes the command line that starts the tester over a separate connection. Only the connection
+    plugins P(ansible.builtin.ssh#connection), without passwords, and P(ansible.builtin.local#connection) can be used.
+version_added: 1.0.0
+author: mqops contributors (@mqops)
+extends_documentation_fragment:
+  - mqops.logdisk.run
+  - mqops.logdisk.run.state_dir
+  - mqops.logdisk.run.user
+options:
+  run_path:
+    description: The run directory on the controller. The action plugin does not send it to the host.
+    type: str
+  plan:
+    description: The plan, as returned by M(mqops.logdisk.lock_plan). The action plugin does not send it to the host.
+    type: dict
+  tester:
+    description: The tester, as returned by M(mqops.logdisk.build). The action plugin does not send it to the host.
+    type: dict
+  pairs:
+    description: The pairs, as returned by M(mqops.logdisk.lock_pairs). The action plugin does not send them to the
+      host.
+    type: list
+    elements: dict
+  volume:
+    description: Name of the volume. The action plugin sets this option.
+    type: str
+    default: log
+  path:
+    description: Path of the workspace. The action plugin sets this option.
+    type: str
+    default: ""
+  directory:
+    description: A directory that exists in the workspace if both hosts see the same file system. The action plugin sets
+      this option.
+    type: str
+    default: ""
+  marked:
+    description: The directories with a mark of this collection, if this host made them. The action plugin sets this
+      option.
+    type: list
+    elements: str
+    default: []
+  allow:
+    description: Refusals to override, as in M(mqops.logdisk.workspace). The action plugin sets this option.
+    type: list
+    elements: str
+    default: []
+  expect_mount:
+    description: The mount point that the path must be on, as in M(mqops.logdisk.workspace). The action plugin sets this
+      option.
+    type: str
+    default: ""
+  mqs_ini:
+    description: Path of the file that lists the queue managers.
+    type: path
+    default: /var/mqm/mqs.ini
+attributes:
+  check_mode:
+    description: In check mode the module looks at the host without creating anything. The action plugin writes a record
+      that says what would be tested.
+    support: full
+"""
+
+EXAMPLES = r"""
+- name: Read the settings for locks
+  mqops.logdisk.lock_start:
+    run_id: "{{ gate_run.run_id }}"
+    run_path: "{{ gate_run.path }}"
+    state_dir: ~/.mqops-logdisk
+    plan: "{{ locks_plan }}"
+    tester: "{{ tester_ready }}"
+    pairs: "{{ locks_pairs.pairs }}"
+  register: locks_started
+"""
+
+RETURN = r"""
+settings:
+  description: The settings of the host.
+  returned: success
+  type: dict
+  sample: {boot_id: 0f0c2d6e-6a0e-4f0c-8f0e-2d6e6a0e4f0c, hostname: db01, uid: 1001, filesystem_type: nfs4,
+           mount_options: "rw,vers=4.1,hard", mount_source: "nas1:/mq", server_address: 10.1.0.1, lease_s: 90,
+           recover_lost_locks: N, nfs4_unique_id: "", directory_exists: true}
+facts:
+  description: Facts about the volume, as in M(mqops.logdisk.workspace).
+  returned: success
+  type: dict
+interpreter:
+  description: Path of the Python that runs this module.
+  returned: success
+  type: str
+lock:
+  description: Path of the file that the tester locks.
+  returned: success, not in check mode
+  type: str
+stream:
+  description: The command line that starts the tester. The action plugin adds it.
+  returned: success, not in check mode
+  type: list
+  elements: str
+guard:
+  description: The command line that starts the guard of the host as the owner of the workspace. The action plugin adds
+    it.
+  returned: success, not in check mode
+  type: list
+  elements: str
+of_others:
+  description: What is to be cleaned up on a host that made no directory. The action plugin adds it.
+  returned: success, not in check mode
+  type: dict
+"""
+
+import os
+import sys
+import time
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible_collections.mqops.logdisk.plugins.module_utils import (
+    _lock_settings,
+    _power_cut,
+    _queue_managers,
+    _runs,
+    _time_limit,
+    _user,
+    _volume,
+    _workspace,
+)
+
+ANSWER_S = 30
+
+
+def look(p):
+    """Return the refusals of the preflight, the settings, and the facts of the volume."""
+    found = _workspace.Preflight(p["path"], p["allow"], p["expect_mount"], mqs_ini=p["mqs_ini"])
+    return dict(
+        refusals=found.refusals,
+        settings=_lock_settings.settings_of(p["path"], p["directory"]),
+        facts=_volume.facts_of(p["path"]),
+    )
+
+
+def begin(p):
+    """Create the state of the run. Raises OSError and RunError."""
+    run = _runs.Run(p["state_dir"], p["run_id"], p["volume"])
+    _runs.own_directory(run.state_dir)
+    os.close(run.lock())
+    run.create()
+    # The tester writes no tables, by whose directory the processes of other runs are found.
+    run.write_start(
+        dict(
+            paths=[p["path"]] if p["marked"] else [],
+            run_directories=p["marked"],
+            started_epoch_s=time.time(),
+            tester_argument="--runId=%s" % p["run_id"],
+        )
+    )
+    _power_cut.sync_marks(p["marked"])
+    return dict(lock=os.path.join(run.state_dir, "lock"))
+
+
+def main():
+    module = AnsibleModule(
+        argument_spec=dict(
+            run_id=dict(type="str", required=True),
+            state_dir=dict(type="str", required=True),
+            run_path=dict(type="str"),
+            plan=dict(type="dict"),
+            tester=dict(type="dict"),
+            pairs=dict(type="list", elements="dict"),
+            volume=dict(type="str", default="log"),
+            path=dict(type="str", default=""),
+            directory=dict(type="str", default=""),
+            marked=dict(type="list", elements="str", default=[]),
+            allow=dict(type="list", elements="str", default=[]),
+            expect_mount=dict(type="str", default=""),
+            mqs_ini=dict(type="path", default=_queue_managers.MQS_INI),
+            user=dict(type="str", default=""),
+        ),
+        supports_check_mode=True,
+    )
+    p = module.params
+    _user.refuse_other(module)
+    found = _time_limit.call_all([lambda: look(p)], ANSWER_S)[0]
+    if isinstance(found, _time_limit.TimeLimitError):
+        module.fail_json(msg="%s: %s" % (p["path"], found))
+    if found["refusals"]:
+        module.fail_json(msg="; ".join(found["refusals"]))
+    try:
+        begun = {} if module.check_mode else begin(p)
+    except (OSError, _runs.RunError) as error:
+        module.fail_json(msg=str(error))
+    module.exit_json(
+        changed=True,
+        settings=found["settings"],
+        facts=found["facts"],
+        interpreter=sys.executable,
+        run_id=p["run_id"],
+        **begun,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,115 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The action plugins of the test of locks: what they refuse, and what they make of hosts."""
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.action import lock_pairs, lock_plan, lock_start, lock_test
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.pairs import Pair
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import LOG_BYTES
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import role_defaults
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
+
+ASKED = {**role_defaults(), "workspace_path": "/MQHA/logdisk", "locks_pair": ["db02"]}
+GROUPS = {"qm1": ["db01", "db02"], "qm2": ["db03"]}
+
+
+def plan(**changes):
+    return lock_plan.planned({**ASKED, **changes}, "db01", GROUPS)
+
+
+def test_a_plan():
+    found = plan(locks_confirm="db01", locks_cut_command="virsh destroy db01", locks_filter_port=20049)
+    assert found["lock_test"]["confirmed"] is True
+    assert (found["lock_test"]["partners"], found["lock_test"]["port"]) == (["db02"], 20049)
+    assert plan()["lock_test"]["confirmed"] is False
+    assert plan(locks_pair=[], locks_group="qm1")["lock_test"]["group"] == "qm1"
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"locks_confirm": "db02"}, "locks_confirm is db02, but a host is cut only if it is the host's own name"),
+        ({"locks_group": "qm1"}, "both set"),
+        ({"locks_group": "qm2", "locks_pair": []}, "the host is not in this group"),
+        ({"locks_group": "none", "locks_pair": []}, "the host is not in this group"),
+        ({"locks_lock_files": 0}, "locks_lock_files is 0, but must be from 1"),
+        ({"locks_filter_port": 65536}, "locks_filter_port is 65536"),
+        ({"workspace_discover": True}, "workspace_discover"),
+        ({"workspace_volumes": [{"name": "a", "path": "/a"}, {"name": "b", "path": "/b"}]}, "one volume at a time"),
+    ],
+)
+def test_what_is_refused_before_the_locks_of_any_host_are_tested(changes, problem):
+    with pytest.raises(OptionError, match=problem):
+        plan(**changes)
+
+
+def test_the_maker_needs_space_for_the_files_of_all_pairs():
+    plans = {"db01": plan(), "db02": plan(), "db03": plan()}
+    pairs = [Pair("db01", "db02", "db01", "pair1"), Pair("db01", "db03", "db01", "pair2")]
+    ((volume,),) = lock_pairs.volumes_of_makers(plans, pairs).values()
+    assert volume["parts"][0]["footprint_bytes"] == 2 * LOG_BYTES
+
+
+def test_what_would_be_done_to_a_host():
+    pairs = [{"first": "db01", "second": "db02"}]
+    settings = {"server_address": "10.1.0.1"}
+    locks = plan(locks_confirm="db01", locks_cut_command="cut it", locks_server_command="fail over")["lock_test"]
+    assert lock_start.ready_sentence("db01", locks, pairs, settings) == (
+        "ready: the locks would be tested with db02. The host would be cut off from 10.1.0.1, port 2049, by a packet "
+        "filter, and its power would be cut by: cut it The file server would fail over by: fail over"
+    )
+    assert "would not be cut, because locks_confirm" in lock_start.ready_sentence(
+        "db02", plan()["lock_test"], pairs, settings
+    )
+
+
+def variables(**changes):
+    started = {"stream": ["ssh"], "guard": ["ssh", "guard"], "settings": {"uid": 0}}
+    own = {"locks_plan": {"lock_test": plan()["lock_test"]}, "tester_ready": {}, "locks_started": started}
+    return {**own, **changes}
+
+
+def test_a_host_that_was_prepared():
+    prepared = lock_test.Prepared.of(variables(locks_guard={"command": ["sudo"]}))
+    side = prepared.side("db01", "")
+    assert (side.stream, side.root_guard, side.cut, side.problem) == (["ssh"], ["sudo"], None, "")
+    assert prepared.side("db01", "db00 is full").problem == "db00 is full"
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"locks_started": {"failed": True, "logdisk": {"reason": "hung"}}}, "hung"),
+        ({"workspace_layout": {"failed": True, "msg": "no space"}}, "no space"),
+        ({"tester_ready": {"failed": True}}, "could not be prepared"),
+        ({"locks_started": {}}, "could not be prepared"),
+        ({"locks_started": {"skipped": True}}, "could not be prepared"),
+    ],
+)
+def test_a_host_that_cannot_be_tested(changes, problem):
+    prepared = lock_test.Prepared.of(variables(**changes))
+    assert problem in prepared.side("db01", "").problem
+    assert prepared.started == {}
+
+
+@pytest.mark.parametrize(
+    ("settings", "server"),
+    [
+        ({"mount_source": "nas1:/mq", "server_address": "10.1.0.1"}, "10.1.0.1"),
+        ({"mount_source": "nas1:/mq"}, "nas1"),
+        ({"mount_source": "/dev/mapper/gfs"}, "/dev/mapper/gfs"),
+        ({}, ""),
+    ],
+)
+def test_pairs_on_one_server_are_recognized(settings, server):
+    assert lock_test.server_of(settings) == server
+
+
+def test_the_commands_of_the_user():
+    assert lock_test.command_of("") is None
+    found = lock_test.command_of("echo done; exit 3")()
+    assert (found.status, found.output, found.problem) == (3, "done", "")
