@@ -70,7 +70,7 @@ def test_nothing_counts_after_the_end():
         (READY + b"ack 1 999999999999999\n", "acknowledges"),
         (READY.replace(b"seed=7", b"seed=8"), "seed 8, but it was told 7"),
         (READY.replace(b"R1", b"R2"), "run_id R2"),
-        (READY.replace(b"files=4", b"files=-4"), "no line of this tester"),
+        (READY.replace(b"files=4", b"files=-4"), "not a line of this tester"),
         (b"ready \x1b[2J\n", "\\\\x1b"),
     ],
 )
