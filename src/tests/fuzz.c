@@ -1,8 +1,8 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// libFuzzer's entry point for all parsers of external text: the command line, commands of --lock, and files of /proc and
-// /sys. The first byte chooses the parser; the rest is its text.
+// libFuzzer's entry point for all parsers of external text: the command line, commands of --lock, and files of /proc
+// and /sys. The first byte chooses the parser; the rest is its text.
 #include "cut/witness.h"
 #include "output/csv.h"
 #include "base/options.h"
