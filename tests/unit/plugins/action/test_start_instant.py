@@ -47,7 +47,7 @@ def test_all_hosts_start_at_the_common_instant(monkeypatch, start_at):
 def test_without_an_instant_they_start_as_soon_as_all_can(monkeypatch):
     told, dummy = scheduled(monkeypatch, "")
     starts = [(times["refusal"], times["start_epoch_s"]) for times in told["hosts"].values()]
-    assert starts == [("", NOW + 13.5)] * 2
+    assert starts == [("", NOW + 13.2)] * 2
 
 
 def test_hosts_that_cannot_be_ready_are_not_started_late(monkeypatch):
