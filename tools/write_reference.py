@@ -55,8 +55,8 @@ $ ansible-playbook -i hosts.yml playbooks/status.yml
 VARIABLES_HEAD = """# Variables
 
 Set these variables in the inventory or with `-e`. `ansible-doc -t role mqops.logdisk.gate` (also `workspace`, `sweep`,
-`tester`, `observe`, `power_cut` and `claim`) prints the same descriptions. [playbooks.md](playbooks.md) describes
-variables that apply to a single playbook. [Mistyped names](gate.md#mistyped-names) are detected.
+`tester`, `observe`, `power_cut`, `locks` and `claim`) prints the same descriptions. [playbooks.md](playbooks.md)
+describes variables that apply to a single playbook. [Mistyped names](gate.md#mistyped-names) are detected.
 
 The following variables apply to the whole run. If they are not the same for all hosts under test, the run is refused:
 {run_wide}.
@@ -74,6 +74,7 @@ ROLES = {
     "tester": ("The tester on the hosts",),
     "observe": ("Live queue managers", "observe.md"),
     "power_cut": ("Power cuts", "power_cut.md"),
+    "locks": ("Locks", "locks.md"),
     "claim": ("Storage classes of Kubernetes", "kubernetes.md"),
 }
 """The roles in the order of the page, each with the title of its section and the pages about it."""

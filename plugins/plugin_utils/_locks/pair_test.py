@@ -8,7 +8,6 @@ as the holder of the lock."""
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -114,6 +113,7 @@ class PairTest:
 
     def __init__(self, pair: Pair, sides: Mapping[str, Side], order: Order, say: Callable[[str], None]) -> None:
         self._pair, self._sides, self._order, self._say = pair, sides, order, say
+        self._clock = Clock()
         self._agents: dict[str, Agent] = {}
         self._boots: dict[str, str] = {}
         self._lockers: dict[str, Lockers] = {}
@@ -207,12 +207,12 @@ class PairTest:
         step = self._steps[-1]
         if step["outcome"] == NOT_COVERED or not self._agents[holder].is_over:
             return
-        begin_ns = time.monotonic_ns()
+        begin_ns = self._clock.now_ns()
         problem = self._return(holder)
         if problem and step["outcome"] == KEPT:
             step.update(outcome=UNDECIDED, cause=problem)
         elif not problem:
-            step["figures"]["back_ns"] = time.monotonic_ns() - begin_ns
+            step["figures"]["back_ns"] = self._clock.now_ns() - begin_ns
 
     def _host_lost(self, stage: Stage) -> Figures:
         side = self._sides[stage.holder.host]
@@ -236,8 +236,8 @@ class PairTest:
     def _return(self, host: str) -> str:
         """Wait until a host that lost its power is back, and start its tester again. Return why that did not come
         about."""
-        end_s, before = time.monotonic() + self._sides[host].wait_s, self._boots[host]
-        while time.monotonic() < end_s:
+        before, begin_ns = self._boots[host], self._clock.now_ns()
+        while self._clock.now_ns() - begin_ns < self._sides[host].wait_s * 1e9:
             with contextlib.suppress(AgentLostError):
                 if self._start(host, READY_S):
                     if self._boots[host] != before:
@@ -245,27 +245,27 @@ class PairTest:
                     if not self._is_lost(host, UNCHANGED_S):
                         return "not_cut"
             self._agents[host].end()
-            time.sleep(AGAIN_S)
+            self._clock.sleep(AGAIN_S)
         return "did_not_come_back"
 
     def _is_lost(self, host: str, patience_s: float) -> bool:
         """Whether the tester of a host, or its connection, ends in time."""
-        end_s = time.monotonic() + patience_s
-        while time.monotonic() < end_s and not self._agents[host].is_over:
-            time.sleep(AGAIN_S)
+        end_ns = self._clock.now_ns() + round(patience_s * 1e9)
+        while self._clock.now_ns() < end_ns and not self._agents[host].is_over:
+            self._clock.sleep(AGAIN_S)
         return self._agents[host].is_over
 
     def _start(self, host: str, patience_s: float) -> bool:
         """Start the tester of a host; return whether it is ready. Raises AgentLostError."""
         agent = self._agents[host] = Agent(host, self._sides[host].stream, self._order.run_id)
         ready = agent.ready(patience_s)
-        self._lockers[host] = Lockers(agent, self._pair.label, Clock())
+        self._lockers[host] = Lockers(agent, self._pair.label, self._clock)
         if ready:
             self._boots[host] = ready.boot_id
         return ready is not None
 
     def _stage(self, holder: str) -> Stage:
-        return Stage(self._lockers[holder], self._lockers[self._other(holder)], self._order.takeover_s)
+        return Stage(self._lockers[holder], self._lockers[self._other(holder)], self._order.takeover_s, self._clock)
 
     def _other(self, host: str) -> str:
         return self._pair.second if host == self._pair.first else self._pair.first

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.agent import AgentLostError
@@ -39,7 +39,7 @@ class Stage:
     holder: Lockers
     other: Lockers
     takeover_s: float
-    clock: Clock = field(default_factory=Clock)
+    clock: Clock
 
     def wait_until(self, is_so: Callable[[], bool], patience_s: float) -> bool:
         """Wait until something is so; return whether it became so in time."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks import pair_test, stage
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks import pair_test
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.background import CommandResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.pair_test import Order, PairTest, Side
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.pairs import Pair
@@ -35,22 +35,6 @@ class World:
         monkeypatch.setattr(pair_test, "Clock", lambda: self.server.time)
         monkeypatch.setattr(module_host_lost, "Background", AtOnce)
         monkeypatch.setattr(module_failover, "Background", AtOnce)
-        monkeypatch.setattr(stage.Stage, "__init__", self._stage_init(stage.Stage.__init__))
-        monkeypatch.setattr(
-            pair_test,
-            "time",
-            SimpleNamespace(
-                monotonic=lambda: self.server.time.ns / 1e9,
-                monotonic_ns=self.server.time.now_ns,
-                sleep=self.server.time.sleep,
-            ),
-        )
-
-    def _stage_init(self, original):
-        def init(own, holder, other, takeover_s):
-            original(own, holder, other, takeover_s, self.server.time)
-
-        return init
 
     def agent(self, host, command, run_id):
         if host in self.server.gone and self.comes_back:
@@ -81,17 +65,13 @@ class World:
 
     def test(self, sides=None, **order):
         settings = {"server_address": "10.1.0.1", "mount_source": "10.1.0.1:/mq", "uid": 0, "gid": 0}
+        common = {"guard": ["guard"], "root_guard": ["sudo", "guard"], "is_confirmed": True, "wait_s": 60}
         whole = {
             host: Side(
                 host,
                 {**settings, "boot_id": host, "hostname": host, "directory_exists": True},
                 ["ssh", host],
-                ["guard"],
-                ["sudo", "guard"],
-                True,
-                self.lose(host),
-                60,
-                **(sides or {}).get(host, {}),
+                **{**common, "cut": self.lose(host), **(sides or {}).get(host, {})},
             )
             for host in ("one", "two")
         }
@@ -148,6 +128,15 @@ def test_what_needs_a_command_or_a_confirmation_is_not_covered(world, monkeypatc
     result = here.test(fail_over=None)
     assert ("host_lost", "two", "not_covered", "no_command") in outcomes(result)
     assert ("server_failover", "one", "not_covered", "no_command") in outcomes(result)
+    alone = world()
+    assert outcomes(alone.test({host: {"is_confirmed": False, "root_guard": []} for host in ("one", "two")}))[-5:] == [
+        ("cut_off", "one", "not_covered", "no_confirm"),
+        ("cut_off", "two", "not_covered", "no_confirm"),
+        ("server_failover", "one", "kept", ""),
+        ("host_lost", "one", "not_covered", "no_confirm"),
+        ("host_lost", "two", "not_covered", "no_confirm"),
+    ]
+    assert alone.cuts == []
 
 
 def test_a_host_with_a_queue_manager_is_not_cut(world):
