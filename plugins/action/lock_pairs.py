@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Determines which hosts are tested with each other, and which of them make the directories. No host is contacted."""
+"""Determines which hosts are tested with each other, where, and which of them make the directories. No host is
+contacted."""
 
 from __future__ import annotations
 
@@ -11,9 +12,25 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.action.lock_plan import planned_volume
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.pairs import Pair, pairs_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.discovered import DiscoveryError, plan_volumes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import noted_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.pairs import (
+    Pair,
+    Shared,
+    common,
+    names_pair,
+    pairs_of,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import STAGE
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import as_dict
+
+NO_PARTNER = (
+    "no host under test shares a directory with {}: {}. Name the other host in locks_pair, or the group of hosts that "
+    "share the directory in locks_group"
+)
 
 
 class ActionModule(ControllerAction):
@@ -21,19 +38,82 @@ class ActionModule(ControllerAction):
 
     stage = STAGE
 
-    argument_spec = {"hosts": {"type": "list", "elements": "str", "required": True}}
+    argument_spec = {
+        "hosts": {"type": "list", "elements": "str", "required": True},
+        "run_path": {"type": "str", "required": True},
+    }
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        plans = {host: task_vars["hostvars"][host]["locks_plan"] for host in options["hosts"]}
-        pairs = pairs_of(plans)
-        return {"pairs": [dataclasses.asdict(pair) for pair in pairs], "makers": volumes_of_makers(plans, pairs)}
+        variables = {host: task_vars["hostvars"][host] for host in options["hosts"]}
+        plans = {host: own["locks_plan"] for host, own in variables.items()}
+        answers = {host: as_dict((own.get("tester_ready") or {}).get("discovered")) for host, own in variables.items()}
+        shared = {host: logs_of(answer) for host, answer in answers.items()}
+        pairs = pairs_of(plans, shared)
+        volumes, problems = volumes_of(plans, answers, shared, pairs)
+        directory = RunDirectory.open(options["run_path"])
+        for host, volume in volumes.items():
+            directory.volumes.note(host, noted_of([volume]))
+        return {
+            "pairs": [dataclasses.asdict(pair) for pair in pairs],
+            "volumes": volumes,
+            "makers": makers_of(volumes, pairs),
+            "problems": problems,
+        }
 
 
-def volumes_of_makers(plans: Mapping[str, Any], pairs: Sequence[Pair]) -> dict[str, list[dict[str, Any]]]:
+def logs_of(answer: Mapping[str, Any]) -> frozenset[tuple[str, str]]:
+    """Return the queue managers that were discovered on a host, each with the directory of its log. The answer is
+    untrusted."""
+    items = answer.get("queue_managers")
+    return frozenset(
+        (str(item.get("name")), str(item.get("log_directory")))
+        for item in (items if isinstance(items, list) else [])
+        if isinstance(item, Mapping) and not item.get("problem") and item.get("name") and item.get("log_directory")
+    )
+
+
+def volumes_of(
+    plans: Mapping[str, Any], answers: Mapping[str, Any], shared: Shared, pairs: Sequence[Pair]
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the planned volume of each host in a pair, and for each other host why it cannot be tested."""
+    volumes, problems = {}, {}
+    for host, plan in plans.items():
+        partners = [next(each for each in pair.hosts if each != host) for pair in pairs if host in pair.hosts]
+        if names_pair(plans, host):
+            volumes[host] = plan["volumes"][0]
+        elif not partners:
+            problems[host] = NO_PARTNER.format(host, _why_alone(shared[host]))
+        else:
+            names = {name for partner in partners for name, _directory in common(shared, host, partner)}
+            try:
+                volumes[host] = _beside_logs(plan, answers[host], names)
+            except DiscoveryError as error:
+                problems[host] = str(error)
+    return volumes, problems
+
+
+def _why_alone(logs: frozenset[tuple[str, str]]) -> str:
+    names = ", ".join(sorted(name for name, _directory in logs))
+    return f"none has a queue manager with the same directory ({names})" if names else "no queue manager was discovered"
+
+
+def _beside_logs(plan: Mapping[str, Any], answer: Mapping[str, Any], names: set[str]) -> dict[str, Any]:
+    """Return the planned volume of a host whose queue managers of these names are shared. Raises DiscoveryError."""
+    found = [volume for volume in plan_volumes(answer, []).volumes if names & set(volume["queue_managers"])]
+    if len(found) != 1:
+        raise DiscoveryError(
+            f"the queue managers {', '.join(sorted(names))} share {len(found)} file systems with other hosts, but "
+            "locks are tested on one at a time: name the directory as workspace_path, and the other host in locks_pair"
+        )
+    own = {key: found[0][key] for key in ("path", "queue_managers", "expect_mount")}
+    return planned_volume({**plan["volumes"][0], "places": {}, **own})
+
+
+def makers_of(volumes: Mapping[str, Any], pairs: Sequence[Pair]) -> dict[str, list[dict[str, Any]]]:
     """Return the volumes of each host that makes a directory, with space for the files of all pairs that are tested
     there."""
-    counts = Counter(pair.maker for pair in pairs)
-    return {host: [_with_space(plans[host]["volumes"][0], count)] for host, count in counts.items()}
+    counts = Counter(pair.maker for pair in pairs if pair.maker in volumes)
+    return {host: [_with_space(volumes[host], count)] for host, count in counts.items()}
 
 
 def _with_space(volume: Mapping[str, Any], pairs: int) -> dict[str, Any]:

@@ -41,7 +41,8 @@ class ActionModule(ControllerAction):
             "options": asked,
             "workspace": {**asked, "workspace_allow": allowed},
             "state_dir": asked["sweep_state_dir"],
-            "tester": of_tester(asked),
+            # Hosts that name no partner are paired by their queue managers.
+            "tester": of_tester(asked, discover=not asked["locks_pair"] and not asked["locks_group"]),
         }
         try:
             refuse_computed("locks_confirm", task_vars.get("locks_confirm"))
@@ -58,11 +59,8 @@ def planned(asked: Mapping[str, Any], host: str, groups: Mapping[str, list[str]]
         raise OptionError(
             "workspace_volumes names several volumes, but locks are tested on one volume at a time: name one of them"
         )
-    # The sweep options of a volume do not apply. The files of each pair have the size of the log.
-    variables = {"sweep_block_sizes": ["4K"], "sweep_file_size": str(LOG_BYTES), "sweep_files": 1}
-    plan = plan_host([{**volumes[0], "sets": []}], variables, {})
     return {
-        "volumes": [{**each, "notes": []} for each in plan["volumes"]],
+        "volumes": [planned_volume(volumes[0])],
         "lock_test": {
             "partners": list(asked["locks_pair"]),
             "group": asked["locks_group"],
@@ -77,6 +75,16 @@ def planned(asked: Mapping[str, Any], host: str, groups: Mapping[str, list[str]]
     }
 
 
+def planned_volume(volume: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the plan of a volume. Raises OptionError.
+
+    The sweep options of a volume do not apply. The files of each pair have the size of the log.
+    """
+    variables = {"sweep_block_sizes": ["4K"], "sweep_file_size": str(LOG_BYTES), "sweep_files": 1}
+    (plan,) = plan_host([{**volume, "sets": []}], variables, {})["volumes"]
+    return {**plan, "notes": []}
+
+
 def check(asked: Mapping[str, Any], host: str, groups: Mapping[str, list[str]]) -> None:
     """Raise OptionError if the locks of a host are not to be tested, or not in this way."""
     group = asked["locks_group"]
@@ -87,7 +95,10 @@ def check(asked: Mapping[str, Any], host: str, groups: Mapping[str, list[str]]) 
     if group and asked["locks_pair"]:
         raise OptionError("locks_pair and locks_group are both set: leave one of them out")
     if asked["workspace_discover"]:
-        raise OptionError("workspace_discover is not used for locks: name the directory to test as workspace_path")
+        raise OptionError(
+            "workspace_discover is not used for locks: hosts without locks_pair and locks_group are paired by their "
+            "queue managers anyway"
+        )
     for name, least, most in (
         ("locks_seconds", 0, 86400),
         ("locks_wait", 1, 86400),

@@ -36,8 +36,11 @@ class ActionModule(RemoteAction):
     def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         run_path, self._plan, self._tester = (arguments.pop(name) for name in ("run_path", "plan", "tester"))
         host = task_vars["inventory_hostname"]
-        self._pairs = [pair for pair in arguments.pop("pairs") if host in (pair["first"], pair["second"])]
-        (volume,), options = self._plan["volumes"], self._plan["workspace"]
+        found, options = arguments.pop("pairs"), self._plan["workspace"]
+        self._pairs = [pair for pair in found["pairs"] if host in (pair["first"], pair["second"])]
+        if problem := found["problems"].get(host):
+            raise AnsibleActionFail(problem)
+        self._volume = volume = found["volumes"][host]
         try:
             self._directory = RunDirectory.open(run_path)
             names = volume["queue_managers"]
@@ -59,7 +62,7 @@ class ActionModule(RemoteAction):
 
     def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         host, settings = task_vars["inventory_hostname"], as_dict(answer.get("settings"))
-        (volume,) = self._plan["volumes"]
+        volume = self._volume
         facts = {**self._tester["facts"], **as_dict(answer.get("facts"))}
         if self._task.check_mode:
             sentence = ready_sentence(host, self._plan["lock_test"], self._pairs, settings)

@@ -38,13 +38,17 @@ class ActionModule(ControllerAction):
 
     argument_spec = {
         "run_path": {"type": "str", "required": True},
-        "pairs": {"type": "list", "elements": "dict", "required": True},
+        "pairs": {"type": "dict", "required": True},
     }
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         directory = RunDirectory.open(options["run_path"])
-        pairs = [Pair(**pair) for pair in options["pairs"]]
-        hosts = {host: Prepared.of(task_vars["hostvars"][host]) for pair in pairs for host in pair.hosts}
+        pairs, volumes = [Pair(**pair) for pair in options["pairs"]["pairs"]], options["pairs"]["volumes"]
+        hosts = {
+            host: Prepared.of(task_vars["hostvars"][host], volumes.get(host) or {})
+            for pair in pairs
+            for host in pair.hosts
+        }
         servers = {host: server_of(prepared.settings) for host, prepared in hosts.items()}
         tested = conduct(pairs, servers, lambda pair: self._test(directory, pair, hosts))
         for host, prepared in hosts.items():
@@ -62,7 +66,7 @@ class ActionModule(ControllerAction):
         locks = hosts[pair.first].plan["lock_test"]
         order = Order(
             directory.run["run_id"],
-            hosts[pair.first].plan["volumes"][0]["path"],
+            str(hosts[pair.first].volume.get("path") or ""),
             locks["seconds"] or max(each["load_s"] for each in limits),
             max(each["takeover_s"] for each in limits) * WAIT_FACTOR + WAIT_MORE_S,
             locks["files"],
@@ -77,23 +81,24 @@ class ActionModule(ControllerAction):
 
 @dataclass(frozen=True)
 class Prepared:
-    """What earlier tasks made of a host: its plan, the result of ``lock_start``, empty if it failed, the command line
-    of its guard as root, empty if there is none, and why it cannot be tested."""
+    """What earlier tasks made of a host: its plan and volume, the result of ``lock_start``, empty if it failed, the
+    command line of its guard as root, empty if there is none, and why it cannot be tested."""
 
     plan: Mapping[str, Any]
+    volume: Mapping[str, Any]
     started: Mapping[str, Any]
     root_guard: list[str]
     problem: str
 
     @classmethod
-    def of(cls, variables: Mapping[str, Any]) -> Prepared:
+    def of(cls, variables: Mapping[str, Any], volume: Mapping[str, Any]) -> Prepared:
         """Return it from the variables of the host."""
         results = [variables.get(name) or {} for name in ("tester_ready", "workspace_layout", "locks_started")]
         problems = [reason_of(result) for result in results if result.get("failed")]
         started = results[-1] if results[-1].get("stream") else {}
         problem = next(iter(problems), "") or ("" if started else "it could not be prepared")
         guard = (variables.get("locks_guard") or {}).get("command") or []
-        return cls(variables["locks_plan"], {} if problem else started, list(guard), problem)
+        return cls(variables["locks_plan"], volume, {} if problem else started, list(guard), problem)
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -139,7 +144,7 @@ def server_of(settings: Mapping[str, Any]) -> str:
 
 def file_record(directory: RunDirectory, host: str, prepared: Prepared, pairs: list[dict[str, Any]]) -> None:
     """File the record of a host with the results of its pairs. Raises RunDirectoryError."""
-    (volume,) = prepared.plan["volumes"]
+    volume = prepared.volume
     workspace = {"path": volume["path"], "queue_managers": volume["queue_managers"]}
     facts = dict(prepared.started["facts"])
     directory.records.write(lock_record(directory.run, host, volume["name"], facts, workspace, {"pairs": pairs}))

@@ -8,7 +8,10 @@ DOCUMENTATION = r"""
 module: lock_pairs
 short_description: Determine which hosts are tested with each other
 description:
-  - Uses the plans of all hosts, as M(mqops.logdisk.lock_plan) returned them. No host is contacted.
+  - Uses the plans of all hosts, as M(mqops.logdisk.lock_plan) returned them, and the queue managers that
+    M(mqops.logdisk.probe) discovered. No host is contacted.
+  - Hosts that no plan pairs are paired if they have a queue manager of the same name with the same directory. The
+    directory under test is then beside its log.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
@@ -19,12 +22,17 @@ options:
     type: list
     elements: str
     required: true
+  run_path:
+    description: The run directory on the controller.
+    type: str
+    required: true
 """
 
 EXAMPLES = r"""
 - name: Determine the pairs
   mqops.logdisk.lock_pairs:
     hosts: "{{ gate_run.expected_hosts }}"
+    run_path: "{{ gate_run.path }}"
   run_once: true
   register: locks_pairs
 """
@@ -37,8 +45,16 @@ pairs:
   type: list
   elements: dict
   sample: [{first: db01, second: db02, maker: db01, label: pair1}]
+volumes:
+  description: The planned volume of each host in a pair, by host.
+  returned: success
+  type: dict
 makers:
-  description: The planned volumes of the hosts that make a directory, by host.
+  description: The planned volumes of the hosts that make a directory, by host, with space for all pairs.
+  returned: success
+  type: dict
+problems:
+  description: Why hosts cannot be tested, by host. No other host shares a directory with them, or several do.
   returned: success
   type: dict
 """

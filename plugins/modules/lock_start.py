@@ -30,10 +30,8 @@ options:
     description: The tester, as returned by M(mqops.logdisk.build). The action plugin does not send it to the host.
     type: dict
   pairs:
-    description: The pairs, as returned by M(mqops.logdisk.lock_pairs). The action plugin does not send them to the
-      host.
-    type: list
-    elements: dict
+    description: The result of M(mqops.logdisk.lock_pairs). The action plugin does not send it to the host.
+    type: dict
   volume:
     description: Name of the volume. The action plugin sets this option.
     type: str
@@ -82,7 +80,7 @@ EXAMPLES = r"""
     state_dir: ~/.mqops-logdisk
     plan: "{{ locks_plan }}"
     tester: "{{ tester_ready }}"
-    pairs: "{{ locks_pairs.pairs }}"
+    pairs: "{{ locks_pairs }}"
   register: locks_started
 """
 
@@ -179,7 +177,7 @@ def main():
             run_path=dict(type="str"),
             plan=dict(type="dict"),
             tester=dict(type="dict"),
-            pairs=dict(type="list", elements="dict"),
+            pairs=dict(type="dict"),
             volume=dict(type="str", default="log"),
             path=dict(type="str", default=""),
             directory=dict(type="str", default=""),

@@ -23,9 +23,8 @@ options:
     type: str
     required: true
   pairs:
-    description: The pairs, as M(mqops.logdisk.lock_pairs) returned them.
-    type: list
-    elements: dict
+    description: The result of M(mqops.logdisk.lock_pairs).
+    type: dict
     required: true
 """
 
@@ -33,7 +32,7 @@ EXAMPLES = r"""
 - name: Test the locks of all pairs
   mqops.logdisk.lock_test:
     run_path: "{{ gate_run.path }}"
-    pairs: "{{ locks_pairs.pairs }}"
+    pairs: "{{ locks_pairs }}"
   run_once: true
 """
 

@@ -31,34 +31,45 @@ class Pair:
         return self.first, self.second
 
 
+Shared = Mapping[str, frozenset[tuple[str, str]]]
+"""For each host, the names of its queue managers, each with the directory of its log."""
+
+
 def check_pairs(plans: Mapping[str, Mapping[str, Any]]) -> None:
-    """Raise PairsError if a host under test names a host that is not, or itself, or has no partner. ``plans`` holds the
-    plan of each host under test."""
+    """Raise PairsError if a host under test names itself, or a host that is not under test. ``plans`` holds the plan of
+    each host under test."""
     for host, plan in plans.items():
         for partner in plan["lock_test"]["partners"]:
             if partner == host:
                 raise PairsError(f"locks_pair of {host} names the host itself: name the other host")
             if partner not in plans:
                 raise PairsError(f"locks_pair of {host} names {partner}, which is not a host under test")
-    paired = {host for couple in _couples(plans) for host in couple}
-    alone = [host for host in plans if host not in paired]
-    if alone:
-        raise PairsError(
-            f"no host shares a directory with {', '.join(alone)}: name the other host in locks_pair, or the group of "
-            "hosts that share it in locks_group"
-        )
 
 
-def pairs_of(plans: Mapping[str, Mapping[str, Any]]) -> list[Pair]:
-    """Return the pairs of the hosts under test, in their order."""
-    couples = _couples(plans)
-    found, numbers = [], dict.fromkeys(plans, 0)
+def pairs_of(plans: Mapping[str, Mapping[str, Any]], shared: Shared) -> list[Pair]:
+    """Return the pairs of the hosts under test, in their order: those that the plans name. Other hosts are paired if
+    they have a queue manager of the same name with the same directory."""
+    named = _named_couples(plans)
+    others = [host for host in plans if not any(host in couple for couple in named)]
+    found = [couple for couple in itertools.combinations(others, 2) if common(shared, *couple)]
+    couples = [couple for couple in itertools.combinations(plans, 2) if couple in (*named, *found)]
+    pairs, numbers = [], dict.fromkeys(plans, 0)
     makers = {host: members[0] for members in joined(plans, couples) for host in members}
     for first, second in couples:
         maker = makers[first]
         numbers[maker] += 1
-        found.append(Pair(first, second, maker, f"pair{numbers[maker]}"))
-    return found
+        pairs.append(Pair(first, second, maker, f"pair{numbers[maker]}"))
+    return pairs
+
+
+def common(shared: Shared, one: str, other: str) -> frozenset[tuple[str, str]]:
+    """Return the queue managers that two hosts have in common."""
+    return shared.get(one, frozenset()) & shared.get(other, frozenset())
+
+
+def names_pair(plans: Mapping[str, Mapping[str, Any]], host: str) -> bool:
+    """Whether the plans name a partner of a host."""
+    return any(host in couple for couple in _named_couples(plans))
 
 
 def in_turn(pairs: Sequence[Pair], servers: Mapping[str, str]) -> list[list[Pair]]:
@@ -82,7 +93,7 @@ def joined(names: Iterable[str], ties: Iterable[tuple[str, str]]) -> list[list[s
     return [[name for name in order if name in group] for group in groups.values()]
 
 
-def _couples(plans: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, str]]:
+def _named_couples(plans: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, str]]:
     """Return the couples of hosts that name each other, or of which one names the other, or that name the same
     group."""
     named = {(host, partner) for host, plan in plans.items() for partner in plan["lock_test"]["partners"]}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.action import lock_pairs, lock_plan, lock_start, lock_test
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.pairs import Pair
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.pairs import Pair, pairs_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import LOG_BYTES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import role_defaults
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
@@ -48,10 +48,66 @@ def test_what_is_refused_before_the_locks_of_any_host_are_tested(changes, proble
 
 
 def test_the_maker_needs_space_for_the_files_of_all_pairs():
-    plans = {"db01": plan(), "db02": plan(), "db03": plan()}
+    volumes = {host: plan()["volumes"][0] for host in ("db01", "db02", "db03")}
     pairs = [Pair("db01", "db02", "db01", "pair1"), Pair("db01", "db03", "db01", "pair2")]
-    ((volume,),) = lock_pairs.volumes_of_makers(plans, pairs).values()
+    ((volume,),) = lock_pairs.makers_of(volumes, pairs).values()
     assert volume["parts"][0]["footprint_bytes"] == 2 * LOG_BYTES
+
+
+def queue_manager(name, directory, **changes):
+    return {
+        "name": name,
+        "log_directory": f"{directory}/{name}",
+        "log_parent": directory,
+        "log_file_pages": 4096,
+        "log_primary_files": 3,
+        "log_buffer_pages": 0,
+        "sources": {},
+        "filesystem": {
+            "mount_point": "/" + directory.split("/")[1],
+            "device_number": f"0:{len(directory)}",
+            "mount_source": "nas1:/mq",
+            "filesystem_type": "nfs4",
+            "filesystem_size_bytes": 1 << 40,
+            "filesystem_free_bytes": 1 << 39,
+        },
+        **changes,
+    }
+
+
+def discovered(*queue_managers):
+    return {"queue_managers": list(queue_managers), "problems": []}
+
+
+def test_hosts_that_name_nobody_are_tested_beside_the_log_that_they_share():
+    plans = dict.fromkeys(("db01", "db02", "db03"), plan(locks_pair=[]))
+    shared, own = queue_manager("QM1", "/MQHA/log"), queue_manager("QM2", "/var/mqm/log")
+    answers = {"db01": discovered(shared, own), "db02": discovered(shared), "db03": discovered(own)}
+    logs = {host: lock_pairs.logs_of(answer) for host, answer in answers.items()}
+    pairs = pairs_of(plans, {**logs, "db03": frozenset()})
+    volumes, problems = lock_pairs.volumes_of(plans, answers, logs, pairs)
+    assert [pair.hosts for pair in pairs] == [("db01", "db02")]
+    assert {host: (each["path"], each["queue_managers"], each["expect_mount"]) for host, each in volumes.items()} == {
+        host: ("/MQHA/log/logdisk", ["QM1"], "/MQHA") for host in ("db01", "db02")
+    }
+    assert "no host under test shares a directory with db03: none has a queue manager" in problems["db03"]
+    assert plan(locks_pair=[])["lock_test"]["partners"] == []
+
+
+def test_hosts_that_share_several_directories_have_to_name_one():
+    plans = dict.fromkeys(("db01", "db02"), plan(locks_pair=[]))
+    answer = discovered(queue_manager("QM1", "/MQHA1/log"), queue_manager("QM2", "/MQHA22/log"))
+    answers = {"db01": answer, "db02": answer}
+    logs = {host: lock_pairs.logs_of(answer) for host in answers}
+    volumes, problems = lock_pairs.volumes_of(plans, answers, logs, pairs_of(plans, logs))
+    assert volumes == {} and "QM1, QM2 share 2 file systems with other hosts" in problems["db02"]
+
+
+@pytest.mark.parametrize("answer", [{}, {"queue_managers": None}, {"queue_managers": ["x", {"name": "QM1"}]}])
+def test_what_a_host_sends_instead_of_queue_managers_pairs_nobody(answer):
+    assert lock_pairs.logs_of(answer) == frozenset()
+    problem = {"queue_managers": [queue_manager("QM1", "/MQHA/log", problem="not mounted")]}
+    assert lock_pairs.logs_of(problem) == frozenset()
 
 
 def test_what_would_be_done_to_a_host():
@@ -74,7 +130,7 @@ def variables(**changes):
 
 
 def test_a_host_that_was_prepared():
-    prepared = lock_test.Prepared.of(variables(locks_guard={"command": ["sudo"]}))
+    prepared = lock_test.Prepared.of(variables(locks_guard={"command": ["sudo"]}), {})
     side = prepared.side("db01", "")
     assert (side.stream, side.root_guard, side.cut, side.problem) == (["ssh"], ["sudo"], None, "")
     assert prepared.side("db01", "db00 is full").problem == "db00 is full"
@@ -91,7 +147,7 @@ def test_a_host_that_was_prepared():
     ],
 )
 def test_a_host_that_cannot_be_tested(changes, problem):
-    prepared = lock_test.Prepared.of(variables(**changes))
+    prepared = lock_test.Prepared.of(variables(**changes), {})
     assert problem in prepared.side("db01", "").problem
     assert prepared.started == {}
 

@@ -25,12 +25,12 @@ def plans(partners, groups=None):
 
 
 def test_one_host_of_a_pair_is_enough_to_name_it():
-    found = pairs_of(plans({"a": [], "b": ["a"], "c": ["d"], "d": ["c"]}))
+    found = pairs_of(plans({"a": [], "b": ["a"], "c": ["d"], "d": ["c"]}), {})
     assert found == [Pair("a", "b", "a", "pair1"), Pair("c", "d", "c", "pair1")]
 
 
 def test_all_hosts_of_a_group_are_paired_in_the_directory_of_the_first():
-    found = pairs_of(plans({"a": [], "b": [], "c": [], "d": ["c"]}, {"a": "qm1", "b": "qm1", "c": "qm1"}))
+    found = pairs_of(plans({"a": [], "b": [], "c": [], "d": ["c"]}, {"a": "qm1", "b": "qm1", "c": "qm1"}), {})
     assert [(pair.first, pair.second, pair.label) for pair in found] == [
         ("a", "b", "pair1"),
         ("a", "c", "pair2"),
@@ -45,13 +45,25 @@ def test_all_hosts_of_a_group_are_paired_in_the_directory_of_the_first():
     [
         ({"a": ["a"]}, "names the host itself"),
         ({"a": ["c"], "b": []}, "names c, which is not a host under test"),
-        ({"a": ["b"], "b": [], "c": []}, "no host shares a directory with c: name the other host in locks_pair"),
     ],
 )
 def test_what_cannot_be_paired(partners, problem):
     with pytest.raises(PairsError, match=problem):
         check_pairs(plans(partners))
     check_pairs(plans({"a": ["b"], "b": []}))
+
+
+def test_other_hosts_are_paired_by_their_queue_managers():
+    of_qm1, of_qm2 = ("QM1", "/MQHA/log/QM1"), ("QM2", "/MQHA/log/QM2")
+    shared = {
+        "a": frozenset([of_qm1]),
+        "b": frozenset([of_qm1, of_qm2]),
+        "c": frozenset([of_qm2, ("QM3", "/var/mqm/log/QM3")]),
+        "d": frozenset([("QM1", "/var/mqm/log/QM1")]),
+        "e": frozenset([of_qm1]),
+    }
+    found = pairs_of(plans({"a": [], "b": [], "c": [], "d": [], "e": ["f"], "f": []}), shared)
+    assert [pair.hosts for pair in found] == [("a", "b"), ("b", "c"), ("e", "f")]
 
 
 def test_pairs_with_a_host_or_a_server_in_common_are_tested_in_turn():
