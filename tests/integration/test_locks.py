@@ -246,3 +246,32 @@ def test_an_interrupted_step_leaves_nothing(
         wait_for(lambda host=host: FILTER not in filters(host), f"{host.name} is no longer cut off")
     assert controller.run("cleanup", "-i", hosts).status == 0
     assert left_on(bed["one"]) == left_on(bed["two"]) == []
+
+
+@pytest.mark.thorough
+def test_hosts_are_paired_by_the_queue_manager_that_they_share(
+    start: Callable[..., Bed], controller: Controller, tmp_path: Path
+) -> None:
+    """Without a partner in the inventory, and beside the log. Nothing is cut without a confirmation."""
+    server = ServerSpec(lease_s=LEASE_S)
+    bed = start(*(HostSpec(name, disk="shared", server=server) for name in ("one", "two")))
+    for host in bed:
+        mqs_ini = host.root / "var/mqm/mqs.ini"
+        qm_ini = mqs_ini.parent / "qmgrs/QM1/qm.ini"
+        qm_ini.parent.mkdir(parents=True)
+        mqs_ini.write_text("QueueManager:\n   Name=QM1\n   Prefix=/var/mqm\n   Directory=QM1\n")
+        qm_ini.write_text("Log:\nLogPath=/fut/log/QM1/\n")
+    bed.ssh(bed["one"], "mkdir -p /fut/log/QM1 && touch /fut/log/QM1/amqhlctl.lfh")
+
+    outcome = controller.run("locks", "-i", inventory(bed, tmp_path, workspace_path="/fut/elsewhere", locks_seconds=1))
+
+    (tested,) = outcome.certification.records["one"]["locks"]["pairs"]
+    assert tested["directory"] == "/fut/log/logdisk"
+    assert not_kept(tested["steps"]) == [
+        ("cut_off", "not_covered", "no_confirm"),
+        ("cut_off", "not_covered", "no_confirm"),
+        ("server_failover", "not_covered", "no_command"),
+        ("host_lost", "not_covered", "no_confirm"),
+        ("host_lost", "not_covered", "no_confirm"),
+    ]
+    assert left_on(bed["one"]) == left_on(bed["two"]) == []
