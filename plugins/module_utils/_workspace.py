@@ -19,6 +19,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import (
     _marks,
     _mounts,
     _places,
+    _process,
     _queue_managers,
     _runs,
     _time_limit,
@@ -39,6 +40,9 @@ open (.nfs...), a test file that was not unlinked yet, and the files of a power-
 LOCKED_FILE = re.compile(r"\A(\.nfs[0-9A-Fa-f]+|pair[0-9]{1,4}-(lock|log|record|nonce|many[0-9]-[0-9]{4}))\Z")
 """Files that a test of locks may leave in the directory of its run, because a host that lost its power could not remove
 them."""
+
+REMOVAL_S = 0.5
+"""How long another host may take to finish the removal of a directory."""
 
 STARTING_S = 3600
 """A workspace of a run that is not known on this host is assumed to belong to a run that is about to start, unless it
@@ -526,11 +530,12 @@ def _remove_marked(directory, removable, removed, left):
     try:
         kept = _marks.remove_marked(directory, removable)
     except (OSError, _marks.MarkError) as error:
-        left.append("%s (%s)" % (directory, error))
-        return
-    left.extend(kept)
+        kept = ["%s (%s)" % (directory, error)]
     if not kept:
         removed.append(directory)
+    # Another host that shares the file system may be removing it at the same time.
+    elif not _process.wait_until(lambda: not os.path.lexists(directory), REMOVAL_S):
+        left.extend(kept)
 
 
 def _empty_queue_manager_directory(name, parent):

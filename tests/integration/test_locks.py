@@ -225,9 +225,11 @@ def test_what_proves_nothing_is_refused(
 
 @pytest.mark.thorough
 @pytest.mark.long
-@pytest.mark.parametrize("step", ["hand_over", "under_load", "cut_off"])
+@pytest.mark.parametrize(
+    ("step", "how"), [("hand_over", "Ctrl-C"), ("under_load", "Ctrl-C"), ("cut_off", "Ctrl-C"), ("cut_off", "killed")]
+)
 def test_an_interrupted_step_leaves_nothing(
-    start: Callable[..., Bed], controller: Controller, settings: Settings, tmp_path: Path, step: str
+    start: Callable[..., Bed], controller: Controller, settings: Settings, tmp_path: Path, step: str, how: str
 ) -> None:
     """No lock, no process and no packet filter, and after the clean-up no file."""
     bed = start(*pair(settings, "one", "two", ServerSpec(lease_s=LEASE_S)))
@@ -240,7 +242,11 @@ def test_an_interrupted_step_leaves_nothing(
     }
     running = controller.start("locks", "-i", hosts)
     wait_for(seen[step], f"the step {step} goes on", 300)
-    assert controller.interrupt(running) != 0
+    if how == "killed":
+        running.kill()
+        running.wait()
+    else:
+        assert controller.interrupt(running) != 0
     for host in bed:
         wait_for(lambda host=host: not host.pids("logdisk"), f"the tester of {host.name} ends")
         wait_for(lambda host=host: FILTER not in filters(host), f"{host.name} is no longer cut off")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import os
 import time
 from typing import Protocol
 
@@ -44,13 +45,24 @@ class Speaker(Protocol):
     def take(self, number: int) -> Answer | None: ...
 
 
+class AbandonedError(Exception):
+    """The process that started the test has ended, so nobody waits for its result."""
+
+
 class Clock:
-    """The monotonic clock of the controller."""
+    """The monotonic clock of the controller. All waiting ends with the process that started this one, so that no host
+    is cut later."""
+
+    def __init__(self) -> None:
+        self._parent_pid = os.getppid()
 
     def now_ns(self) -> int:
         return time.monotonic_ns()
 
     def sleep(self, seconds: float) -> None:
+        """Wait for that time. Raises AbandonedError."""
+        if os.getppid() != self._parent_pid:
+            raise AbandonedError
         time.sleep(seconds)
 
 

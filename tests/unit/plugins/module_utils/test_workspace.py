@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import pwd
 import resource
+import shutil
 from types import SimpleNamespace
 
 import pytest
@@ -108,6 +109,17 @@ def test_leftovers_of_a_crash_are_removed_and_strange_files_are_not(tmp_path):
     removed, left = _workspace.remove(made["path"], made["run_directory"])
     assert removed == [] and left == [made["directories"][0]] and os.listdir(made["directories"][0]) == ["strange"]
     os.unlink(strange)
+    assert _workspace.remove(made["path"], made["run_directory"])[1] == []
+
+
+def test_a_directory_that_another_host_removes_at_the_same_time_is_not_left(tmp_path, monkeypatch):
+    made = make(tmp_path / "ws")
+
+    def removed_in_between(directory, removable):
+        shutil.rmtree(directory)
+        raise _marks.MarkError("it does not have the mark of this collection")
+
+    monkeypatch.setattr(_marks, "remove_marked", removed_in_between)
     assert _workspace.remove(made["path"], made["run_directory"])[1] == []
 
 

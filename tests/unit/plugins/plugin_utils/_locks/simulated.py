@@ -32,6 +32,7 @@ class Time(Clock):
     """A clock that a test controls. ``due`` is called whenever time has passed."""
 
     def __init__(self):
+        super().__init__()
         self.ns = SECOND_NS
         self.due = []
 

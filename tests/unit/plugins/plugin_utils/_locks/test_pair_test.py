@@ -6,16 +6,23 @@
 
 from __future__ import annotations
 
+import os
 from types import SimpleNamespace
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks import pair_test
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.background import CommandResult
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import AbandonedError, Clock
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.pair_test import Order, PairTest, Side
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.pairs import Pair
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps import host_lost as module_host_lost
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps import server_failover as module_failover
-from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._locks.simulated import AtOnce, Host, Server
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._locks.simulated import (
+    SECOND_NS,
+    AtOnce,
+    Host,
+    Server,
+)
 
 PAIR = Pair("one", "two", "one", "pair1")
 DONE = CommandResult(0, "", "", 0.1)
@@ -153,6 +160,22 @@ def test_a_host_that_does_not_come_back(world):
     result = outcomes(here.test())
     assert ("host_lost", "one", "undecided", "did_not_come_back") in result
     assert ("host_lost", "two", "undecided", "agent_lost") in result and here.cuts == ["one"]
+
+
+def test_nothing_more_is_done_once_nobody_waits_for_the_result(world, monkeypatch):
+    here = world()
+    parent_pid = os.getppid()
+    monkeypatch.setattr(os, "getppid", lambda: parent_pid + 1 if here.server.time.ns > 5 * SECOND_NS else parent_pid)
+    simulated = here.server.time.sleep
+
+    def sleep(seconds):
+        Clock.sleep(here.server.time, 0)
+        simulated(seconds)
+
+    monkeypatch.setattr(here.server.time, "sleep", sleep)
+    with pytest.raises(AbandonedError):
+        here.test()
+    assert here.cuts == here.said == []
 
 
 def test_a_host_that_was_only_disconnected(world):
