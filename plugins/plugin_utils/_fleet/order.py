@@ -43,7 +43,7 @@ another order also differ in their start, which is compared exactly."""
 _LONGEST = 200
 _DECIMAL = re.compile(r"[0-9]{1,20}(?:\.[0-9]{1,12})?\Z")
 
-_PART = re.compile(r"(?:(?:place|stream|stop_above|fail_above)_[0-9]{1,4}|fail_odds)\Z")
+_PART = re.compile(r"(?:(?:place|stream|stop_above|fail_above)_[0-9]{1,4}|fail_odds|pass_after_s|pass_odds)\Z")
 
 _STEPS = {
     MQ_LOG: ("option_block_sizes_bytes", "option_load_points"),
@@ -99,7 +99,12 @@ def make_order(
 def _texts(told: Mapping[str, Any]) -> dict[str, str]:
     """Return, by keys of run.csv, the values that only some orders have: the places and streams of a workload in order,
     the unit of the load points, and the limits that end a step or a run."""
-    singles = (("loadUnit", "load_unit"), ("failOdds", "fail_odds"))
+    singles = (
+        ("loadUnit", "load_unit"),
+        ("failOdds", "fail_odds"),
+        ("passAfter", "pass_after_s"),
+        ("passOdds", "pass_odds"),
+    )
     found = {key: str(told[option]) for option, key in singles if option in told}
     lists = (("place", "place"), ("stream", "stream"), ("stopAbove", "stop_above"), ("failAbove", "fail_above"))
     for option, key in lists:

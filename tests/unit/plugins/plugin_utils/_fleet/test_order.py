@@ -370,6 +370,11 @@ EARLY = {"exit_reason": "ended_early", "steps_planned": 6, "fail_above_1": "late
             ["fail above 1 latency_max:1ns instead of latency_max:2ns", "fail odds 20 instead of 560"],
         ),
         ([(4096, 1)], {}, ["fail above 1 latency_max:1ns instead of nothing", "fail odds 20 instead of nothing"]),
+        (
+            [(4096, 1)],
+            {"failAbove": ["latency_max:1ns"], "failOdds": 20, "passAfter": 900, "passOdds": 20},
+            ["pass after s nothing instead of 900", "pass odds nothing instead of 20"],
+        ),
     ],
 )
 def test_a_tester_may_leave_out_the_steps_after_a_broken_limit_that_it_was_given(steps, told, said):
@@ -377,6 +382,13 @@ def test_a_tester_may_leave_out_the_steps_after_a_broken_limit_that_it_was_given
     rows = [row for number, (size, load) in enumerate(steps, 1) for row in fabricate.step_rows(number, size, load)]
     keys = {**EARLY, "steps_measured": len(steps), "ended_early_step": len(steps)}
     assert _order.table_differences(made, parse_tables(fabricate.tables(rows, **{**ANSWERED, **keys}))) == said
+
+
+def test_a_tester_may_end_a_step_that_keeps_its_limits_only_if_it_was_told_to():
+    assert _order.table_differences(order(), answered(pass_after_s=1, pass_odds=2)) == [
+        "pass after s 1 instead of nothing",
+        "pass odds 2 instead of nothing",
+    ]
 
 
 RATE = {"operations_not_started": 0}
