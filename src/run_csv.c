@@ -150,7 +150,7 @@ static void put_plan(struct csv *csv, const struct run *run) {
     if (applies(csv, run->options->pass_after_s > 0)) {
         csv_integer(csv, "pass_after_s", "s", run->options->pass_after_s);
         csv_integer(csv, "pass_odds", "number", run->options->pass_odds);
-        csv_integer(csv, "steps_kept", "count", run->early_end.kept_steps);
+        csv_text(csv, "steps_kept", "text", run->early_end.kept_steps.bytes);
     }
     put_worker_thresholds(csv, run);
     csv_integer(csv, "steps_planned", "count", run->steps);

@@ -245,8 +245,8 @@ bool early_end_second(struct early_end *early_end, uint32_t step, const struct d
     // One second more than requested, because the last second of a step is not a whole one.
     if (looks && writers == 1 && early_end->pass_after_s > 0 && early_end->seconds > early_end->pass_after_s &&
         all_are_kept(early_end, fastest_ns)) {
-        early_end->kept_steps++;
         early_end->kept_step = step;
+        text_printf(&early_end->kept_steps, "%s%" PRIu32, early_end->kept_steps.length > 0 ? " " : "", step);
         return true;
     }
     return false;

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "base/options.h"
+#include "base/text.h"
 #include "figures/distribution.h"
 #include "figures/evidence.h"
 
@@ -46,7 +47,8 @@ struct early_end {
     const struct early_end_limit *broken;       // NULL: none so far
     uint32_t step;                      // which it ended
     char reason[512];                   // a sentence; empty: no limit is broken so far
-    uint32_t kept_steps, kept_step;     // how many steps ended because all limits were kept, and the last of them
+    uint32_t kept_step;                 // the last step that ended because all limits were kept; 0: none
+    struct text kept_steps;             // the numbers of all of them, separated by spaces
 };
 
 // False with a failure if a limit is not well-formed, or if there is not enough memory.

@@ -147,15 +147,14 @@ def passes_after(profile: Profile, host: str, plan: Mapping[str, Any]) -> dict[s
 
 def notes_of_kept_steps(tables: Tables) -> list[Finding]:
     """Return a note about the steps that ended before their time because all limits were kept."""
-    if not tables.number("steps_kept"):
-        return []
-    planned_s = tables.number("option_duration_s")
-    rows = [row for row in tables.results if row["worker"] == ALL_WORKERS and row["elapsed_ns"] < planned_s * 1e9]
+    kept = tables.run.get("steps_kept", "").split()
     steps = [
         {**{key: row[key] for key in ("block_size_bytes", "load_point")}, "measured_s": row["elapsed_ns"] / 1e9}
-        for row in rows
+        for row in tables.results
+        if row["worker"] == ALL_WORKERS and str(row["step"]) in kept
     ]
-    return [finding(KEPT_EARLY, None, planned_s=planned_s, steps=steps)]
+    planned_s = tables.number("option_duration_s")
+    return [finding(KEPT_EARLY, None, planned_s=planned_s, steps=steps)] if steps else []
 
 
 def _ends_step(limit: Limit, profile: Profile, host: str) -> bool:
