@@ -27,6 +27,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile impor
     Range,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import WARN as SEVERITY_WARN
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.throttling import limit_notes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
     BROKEN,
@@ -38,13 +39,18 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import
     Finding,
     finding,
 )
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_checks import ended_early
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import INCONCLUSIVE, WARN
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import GOOD, INCONCLUSIVE, WARN
 
 ANY_TIME = ("latency_max",)
 """Metrics without a test that can break a limit at any time, and cannot keep it again."""
 ANY_TIME_METHODS = (SHARE_OF_OPERATIONS, SHARE_OF_TIME)
+THROTTLED_TEXT = (
+    "steps ended early because all limits were kept (sweep_end_early), but the volume was throttled, so it may become "
+    "slower later: measure again with sweep_end_early: fail"
+)
 MOST_LIMITS = 16
 """The largest number of limits that the tester takes (its OPTIONS_TEXTS_MAX)."""
 _LARGEST = 1 << 40
@@ -153,8 +159,25 @@ def notes_of_kept_steps(tables: Tables) -> list[Finding]:
         for row in tables.results
         if row["worker"] == ALL_WORKERS and str(row["step"]) in kept
     ]
-    planned_s = tables.number("option_duration_s")
-    return [finding(KEPT_EARLY, None, planned_s=planned_s, steps=steps)] if steps else []
+    facts = {
+        "planned_s": tables.number("option_duration_s"),
+        "initial_write_s": (tables.number("initial_write_ns") or 0) / 1e9,
+    }
+    return [finding(KEPT_EARLY, None, steps=steps, **facts)] if steps else []
+
+
+def doubt_about_kept_steps(record: HostRecord) -> dict[str, str] | None:
+    """Return a verdict with its reason if steps ended because all limits were kept, but the volume was throttled: it
+    may become slower after the time that was measured. Otherwise None.
+
+    The counters of a volume are read before the files are created and after the last step. Creating the files may reach
+    a limit, so only a longer time counts.
+    """
+    kept = next((note for note in record.noted if note["kind"] == KEPT_EARLY), None)
+    if kept is None or record.verdict not in GOOD:
+        return None
+    throttled = any(note["limited_s"] > (kept.get("initial_write_s") or 0) for note in limit_notes(record.facts))
+    return {"verdict": INCONCLUSIVE, "reason": THROTTLED_TEXT} if throttled else None
 
 
 def _ends_step(limit: Limit, profile: Profile, host: str) -> bool:

@@ -11,18 +11,19 @@ from collections.abc import Iterator
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.added_verdict import judged_also
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.comparison import judged_with
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.early_end import doubt_about_kept_steps
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.power_cuts import judged_with_cuts, wanted_cuts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison import is_asked
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import STANDING
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import STANDING, THROTTLED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import INCONCLUSIVE
 
 
 def judged_record(directory: RunDirectory, folder: str) -> HostRecord:
-    """Return the record in a folder, judged by its limits and, if the run and the profile require it, by its comparison
-    with the baseline and by power cuts.
+    """Return the record in a folder, judged by its limits, by whether its steps ended early on a throttled volume and,
+    if the run and the profile require it, by its comparison with the baseline and by power cuts.
 
     The records of a merged run were judged by the original runs.
     """
@@ -35,6 +36,8 @@ def judged_record(directory: RunDirectory, folder: str) -> HostRecord:
         if record.standing
         else record
     )
+    doubt = doubt_about_kept_steps(record)
+    record = judged_also(record, doubt, THROTTLED) if doubt else record
     return judged_with_cuts(
         record, directory.power_cuts.read(folder), wanted_cuts(profile_data(directory.run, record.host))
     )

@@ -61,7 +61,8 @@ BASELINE, POWER_CUTS_BEFORE, STANDING = "baseline", "power_cuts_before", "standi
 volume."""
 QUALIFICATION, DISTURBED, PLATEAU, PREFLIGHT = "qualification", "disturbed", "plateau", "preflight"
 """Findings that only explain and have no verdict."""
-KEPT_EARLY = "kept_early"
+KEPT_EARLY, THROTTLED = "kept_early", "throttled"
+"""A note about steps that ended because all limits were kept, and the finding that such a volume was throttled."""
 CLOCK, SHARED_DISK, UNSTEADY, NO_FLUSH, UNKNOWN_SHARES, AS_THEY_STAND, TORN, VOLUME_LIMIT = (
     "clock",
     "shared_disk",

@@ -31,6 +31,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import
     QUALIFICATION,
     RECORDED,
     SKIPPED,
+    THROTTLED,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, MISSING, UNREACHABLE
 
@@ -239,6 +240,11 @@ OTHERS = {
         "none.",
         (),
     ),
+    "throttled": Advice(
+        "steps ended early although the volume was throttled",
+        "Measure again with sweep_end_early: fail, for as long as the volume has to sustain its load.",
+        (),
+    ),
     "no_figures": Advice("the source cannot tell", "Observe with a source that can tell, see docs/observe.md.", ()),
     "unreachable": Advice(
         "the host cannot be reached",
@@ -301,6 +307,7 @@ _CONSEQUENCES = {
     "skipped": "This host is not certified for this queue manager.",
     "ended_early": "Only a part was measured, which decides nothing.",
     "left_open": "What was not measured to its end is not decided.",
+    "throttled": "How long writes take once the volume has used up its allowance is not known.",
     "no_figures": "The duration of log writes is not known.",
     "worse": "Persistent commits wait longer than when the baseline was made, even if every limit is kept.",
     "uncompared": "Whether persistent commits wait longer than they used to is not known.",
@@ -322,6 +329,7 @@ _KEYS = {
     HUNG: "hung",
     INTERRUPTED: "ended_early",
     ENDED_EARLY: "left_open",
+    THROTTLED: "throttled",
     NO_FIGURES: "no_figures",
     SKIPPED: "skipped",
     BASELINE: "uncompared",

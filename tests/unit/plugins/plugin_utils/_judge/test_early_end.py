@@ -7,12 +7,21 @@
 from __future__ import annotations
 
 import datetime
+from pathlib import Path
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.early_end import fails_above, passes_after
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.early_end import (
+    THROTTLED_TEXT,
+    fails_above,
+    passes_after,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.evidence import confidence_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.throttling import limit_notes, volume_limits
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import measurement
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.noted import note
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
@@ -142,6 +151,38 @@ def test_the_note_says_for_how_long_steps_that_kept_all_limits_were_measured():
         [],
         [],
     ]
+
+
+@pytest.mark.parametrize(
+    ("limited_s", "steps_kept", "verdict"),
+    [(9, "1", "inconclusive"), (8, "1", "pass"), (9, "", "pass"), (None, "1", "pass")],
+    ids=["throttled", "while the files were created", "measured to its end", "no counters"],
+)
+def test_a_step_that_ended_with_a_pass_proves_nothing_if_the_volume_was_throttled(
+    tmp_path, limited_s, steps_kept, verdict
+):
+    rows, run = fabricate.step_rows(1, 4096), fabricate.run_data(["h1"], run_id="R", profile=profile(P99).as_dict())
+    files = fabricate.tables(rows, option_duration_s=900, steps_kept=steps_kept, initial_write_ns=8 * 10**9)
+    directory = RunDirectory.create(str(tmp_path), run)
+    directory.records.write(measurement(run, "h1", "log", {}, {}, files, TODAY), files)
+    counters = [{"device": "nvme1n1", "monotonic_s": at_s, "volume_iops": us} for at_s, us in _readings(limited_s)]
+    limits = volume_limits(counters[:1], counters[1:])
+    assert note(directory, "h1", "log", limit_notes(limits), limits)
+
+    record = judged_record(directory, "hosts/h1/log")
+
+    assert (record.verdict, [THROTTLED_TEXT] if verdict == "inconclusive" else []) == (verdict, record.reasons)
+    assert not record.certified or verdict == "pass"
+
+
+def _readings(limited_s):
+    return [] if limited_s is None else [(0, 0), (700, limited_s * 10**6)]
+
+
+@pytest.mark.parametrize("name", [path.stem for path in sorted(Path(fabricate.PROFILES).glob("*.yml"))])
+def test_the_profiles_of_the_collection_measure_every_step_to_its_end(name):
+    shipped = load_profile(name, fabricate.PROFILES)
+    assert passes_after(shipped, "h1", PLAN) == fails_above(shipped, "h1", PLAN)
 
 
 def test_a_percentile_that_its_seconds_show_to_be_broken_fails_and_no_other_passes():
