@@ -8,6 +8,7 @@ overlap."""
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -233,13 +234,23 @@ def _drawn(lines: Iterable[Sequence[tuple[float, float]]]) -> list[tuple[float, 
 
 def _clearest(places: Sequence[_Place], placed: Sequence[_Place], drawn: Sequence[tuple[float, float]]) -> _Place:
     """Return the first of the places within the plot at which a label covers as little as possible."""
+    within = [place for place in places if TOP <= place[1] <= BOTTOM]
+    # Many places have the same height, and few points of the lines are near it.
+    near = {height: _near(height, drawn) for height in {place[1] for place in within}}
     return min(
-        [place for place in places if TOP <= place[1] <= BOTTOM],
-        key=lambda place: (
-            sum(_overlap(place, other) for other in placed),
-            sum(_covers(place, *point) for point in drawn),
-        ),
+        within,
+        key=lambda place: (sum(_overlap(place, other) for other in placed), _covered(place, near[place[1]])),
     )
+
+
+def _near(height: float, drawn: Sequence[tuple[float, float]]) -> list[float]:
+    """Return, in order, where the points are that a label at this height can cover."""
+    return sorted(x for x, y in drawn if height - 10 <= y <= height + 2)
+
+
+def _covered(label: _Place, near: Sequence[float]) -> int:
+    """Return how many of the points near its height a label covers."""
+    return bisect_right(near, label[0] + label[2]) - bisect_left(near, label[0])
 
 
 def _texts(labels: Iterable[tuple[str, str]], places: Iterable[_Place]) -> Markup:
@@ -258,10 +269,6 @@ def _along(course: Sequence[tuple[float, float]]) -> Iterable[tuple[float, float
 def _overlap(one: _Place, other: _Place) -> bool:
     """Whether two labels overlap."""
     return one[0] < other[0] + other[2] and other[0] < one[0] + one[2] and abs(one[1] - other[1]) < _LABEL_DISTANCE
-
-
-def _covers(label: _Place, x: float, y: float) -> bool:
-    return label[0] <= x <= label[0] + label[2] and label[1] - 10 <= y <= label[1] + 2
 
 
 def thinned(items: Sequence[_Item], most: int = MOST_LINES) -> list[_Item]:
