@@ -7,8 +7,13 @@ single task because each task prints a line for each host."""
 
 from __future__ import annotations
 
+import contextlib
+import re
+import shlex
+from collections.abc import Collection
 from typing import Any
 
+from ansible.errors import AnsibleError
 from ansible_collections.mqops.logdisk.plugins.action import collect
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import ENDED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import (
@@ -21,8 +26,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import a
 
 
 class ActionModule(collect.ActionModule):
-    """Calls ``collect`` on the host, which sends the tables once all volumes have ended,
-    and then the action ``cleanup``.
+    """Calls ``collect`` on the host, which sends the tables once all volumes have ended. Then it removes the states of
+    the volumes. If more is left on the host, it calls the action ``cleanup``.
 
     If a connection fails while the host is measuring, only this poll is lost.
     """
@@ -55,9 +60,34 @@ class ActionModule(collect.ActionModule):
         self.stage = super().stage
         result = {**status, **super().take_in(answer, task_vars)}
         if not result.get("failed") and self._clean_up:
-            cleaned = self._cleanup({"volumes": self._clean_up, "keep_state_of": result["kept"]}, task_vars)
-            result.update(changed=cleaned["changed"], cleaned_up=True)
+            removed = self._only_states_are_left(answer, result["collected"]) and self._remove_states()
+            cleaned = removed or self._cleanup({"volumes": self._clean_up, "keep_state_of": result["kept"]}, task_vars)
+            result.update(changed=removed or cleaned["changed"], cleaned_up=True)
         return result
+
+    def _only_states_are_left(self, answer: dict[str, Any], collected: Collection[str]) -> bool:
+        """Whether the host reports that the runs of all volumes have left only their states, which were collected, and
+        no counters are to be read again."""
+        answers = as_dict(answer.get("volumes"))
+        return all(
+            volume["name"] in collected
+            and as_dict(answers.get(volume["name"])).get("removed") is True
+            and not volume.get("volume_counters")
+            for volume in self._clean_up
+        )
+
+    def _remove_states(self) -> bool:
+        """Remove the states with a shell command, because a module would cost the host much more. Returns whether all
+        of them were removed. If not, the action ``cleanup`` finds out why."""
+        arguments = self._task.args
+        states = [
+            shell_path(f"{arguments['state_dir']}/runs/{arguments['run_id']}-{volume['name']}")
+            for volume in self._clean_up
+        ]
+        # With -f, rm would not fail if a path were wrong.
+        with contextlib.suppress(AnsibleError):
+            return self._low_level_execute_command(f"rm -r -- {' '.join(states)}").get("rc") == 0
+        return False
 
     def _volumes(self, task_vars: dict[str, Any]) -> list[str]:
         """Return the volumes that were started."""
@@ -86,3 +116,9 @@ class ActionModule(collect.ActionModule):
             shared_loader_obj=self._shared_loader_obj,
         )
         return action.run(task_vars=task_vars)
+
+
+def shell_path(path: str) -> str:
+    """Return an absolute path, or one that begins with ``~``, as a word of a shell command."""
+    home = re.match(r"~[A-Za-z0-9_.-]*(?=/)", path)
+    return home[0] + shlex.quote(path[home.end() :]) if home else shlex.quote(path)

@@ -6,7 +6,7 @@
 Layout below the state directory (``sweep_state_dir``)::
 
     lock                      held by flock as long as a run lives; contains its ID
-    runs/<run id>-<volume>/   start.json progress stdout stderr exit tables/
+    runs/<run id>-<volume>/   start.json progress stdout stderr exit tables/ removed
 
 Private to this collection; it may change at any time.
 """
@@ -38,6 +38,9 @@ TABLE_NAMES = (
     "fidelity.csv",
 )
 """Every table that the tester may write; no other file is ever collected."""
+
+REMOVED_NAME = "removed"
+"""The supervisor creates this file last, if the run has left nothing on the file systems under test."""
 
 SMALL_FILE_MAX_BYTES = 65536
 TABLE_MAX_BYTES = 64 << 20
@@ -183,6 +186,10 @@ class Run:
     def finished(self):
         """True once the tables are complete: run.csv is renamed into place last."""
         return os.path.isfile(os.path.join(self.tables_path, "run.csv"))
+
+    def removed(self):
+        """True if the run has ended and has left nothing on this host except its state directory."""
+        return os.path.isfile(os.path.join(self.path, REMOVED_NAME))
 
     def exit_status(self):
         """Return the tester's exit status as the supervisor recorded it, or None."""

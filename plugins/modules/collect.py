@@ -111,7 +111,8 @@ def why_running(run):
 
 
 def collect(p, volume):
-    """Return the tables of a volume and the data that was stored when it was started, or an ``error``."""
+    """Return the tables of a volume, the data that was stored when it was started, and whether only its state is left
+    on this host, or an ``error``."""
     run = _runs.Run(p["state_dir"], p["run_id"], volume)
     state = run.state()
     if state == "finished":
@@ -119,6 +120,7 @@ def collect(p, volume):
         return dict(
             state=state,
             start=run.read_start(),
+            removed=run.removed(),
             tables=dict((name, content) for name, content in tables.items() if content is not None),
         )
     if state == "dead":

@@ -165,7 +165,7 @@ PATIENCE_S = 60
 # this run created, each on a separate line, and the tester's command. The directories are removed when the tester has
 # ended. A tester with a thread that hangs in a write keeps them until the disk responds. If one file system hangs, the
 # directories on the others are still removed. Relative file names are used only below directories that have the
-# collection's mark.
+# collection's mark. If nothing is left on the file systems, the last file in the state says so.
 SUPERVISOR = r"""
 umask 077
 state=$1 keep=$2 runs=$3 made=$4
@@ -194,7 +194,13 @@ IFS='
 '
 for run in $runs; do leave_run "$run" & done
 wait
-""".replace("MARK", _marks.MARK_NAME)
+for run in $runs; do
+  for path in "$run" "${run%/*}/MARK"; do
+    if [ -e "$path" ] || [ -L "$path" ]; then exit; fi
+  done
+done
+: >"$state/REMOVED"
+""".replace("MARK", _marks.MARK_NAME).replace("REMOVED", _runs.REMOVED_NAME)
 
 
 def remove_old_runs(state_dir, keep_days):

@@ -102,9 +102,9 @@ def test_nothing_is_waited_for_if_all_are_collected(waited):
 @pytest.fixture
 def looked(monkeypatch):
     """Return a function that polls a host, and returns the result and the actions performed. The host answers that its
-    volume has the given state, or cannot be reached."""
+    volume has the given state, or cannot be reached. A command that removes its state ends with the given status."""
 
-    def run(state, collected=None, **options):
+    def run(state, collected=None, removed=None, rm=0, **options):
         done = []
 
         class Looking(look.ActionModule):
@@ -112,7 +112,13 @@ def looked(monkeypatch):
                 done.append("ask" if module_args["once_ended"] else "collect")
                 if state == "unreachable":
                     raise AnsibleConnectionFailure("gone")
-                return {"volumes": {"log": {"state": state, "progress": {}}}}
+                return {"volumes": {"log": {"state": state, "progress": {}, "removed": removed}}}
+
+            def _low_level_execute_command(self, command):
+                done.append(command)
+                if rm is None:
+                    raise AnsibleConnectionFailure("gone")
+                return {"rc": rm}
 
             def _cleanup(self, arguments, task_vars):
                 done.append("cleanup")
@@ -147,6 +153,45 @@ def test_a_host_is_collected_and_cleaned_up_once_it_has_ended_or_is_given_up(loo
     assert looked("running", give_up=True)[1] == ["collect", "file", "cleanup"]
     assert looked("finished", clean_up=[])[1] == ["ask", "file"]
     assert looked("finished")[0]["cleaned_up"]
+
+
+def test_the_state_is_removed_without_a_module_if_nothing_else_is_left(looked):
+    removal = "rm -r -- ~/s/runs/R-log"
+    result, done = looked("finished", removed=True)
+    assert (done, result["cleaned_up"], result["changed"]) == (["ask", "file", removal], True, True)
+    # The action cleanup says what is left if that fails.
+    for rm in (1, None):
+        result, done = looked("finished", removed=True, rm=rm)
+        assert (done, result["cleaned_up"]) == (["ask", "file", removal, "cleanup"], True)
+
+
+@pytest.mark.parametrize(
+    ("removed", "collected", "volume"),
+    [
+        (False, ["log"], {}),
+        ("yes", ["log"], {}),
+        (True, [], {}),
+        (True, ["log"], {"volume_counters": [{"serial": "vol1"}]}),
+    ],
+)
+def test_a_host_on_which_more_is_left_is_cleaned_up_by_the_module(looked, removed, collected, volume):
+    kept = {"changed": False, "collected": collected, "kept": []}
+    done = looked("finished", kept, removed, clean_up=[{"name": "log", **volume}])[1]
+    assert done == ["ask", "file", "cleanup"]
+
+
+@pytest.mark.parametrize(
+    ("path", "word"),
+    [
+        ("~/s", "~/s"),
+        ("~mq.1/a b", "~mq.1'/a b'"),
+        ("/a; b", "'/a; b'"),
+        ("~$(reboot)/s", "'~$(reboot)/s'"),
+        ("~", "'~'"),
+    ],
+)
+def test_the_shell_takes_a_path_as_one_word(path, word):
+    assert look.shell_path(path) == word
 
 
 def test_a_host_that_does_not_answer_is_asked_again_until_it_is_given_up(looked):

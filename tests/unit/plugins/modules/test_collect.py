@@ -64,3 +64,11 @@ def test_whoever_follows_a_run_gets_no_tables_before_all_volumes_have_ended(run)
     assert list(asked(False)["other"]["tables"]) == ["run.csv"]
     Path(run.tables_path, "run.csv").write_text("key,value\n")
     assert all(list(volume["tables"]) == ["run.csv"] for volume in asked(True).values())
+
+
+def test_the_tables_come_with_whether_anything_else_is_left(run):
+    Path(run.tables_path, "run.csv").write_text("key,value\n")
+    parameters = {"state_dir": run.state_dir, "run_id": run.run_id}
+    assert collect.collect(parameters, "log")["removed"] is False
+    Path(run.path, _runs.REMOVED_NAME).touch()
+    assert collect.collect(parameters, "log")["removed"] is True

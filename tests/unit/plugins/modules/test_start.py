@@ -76,8 +76,9 @@ def ended(options):
 def test_the_directories_are_kept_only_for_a_later_round(options, tmp_path, keep):
     options["volumes"][0]["keep_directories"] = keep
     assert started(options) == ""
-    ended(options)
+    run = ended(options)
     assert (tmp_path / "ws" / f"logdisk-{RUN}-log" / "QM1").is_dir() is keep
+    assert run.removed() is not keep
 
 
 def test_the_directories_of_each_path_are_removed_and_the_paths_that_were_made(options, tmp_path):
@@ -88,9 +89,17 @@ def test_the_directories_of_each_path_are_removed_and_the_paths_that_were_made(o
     ]
     options["volumes"][0].update(paths=[kept, made], run_directories=runs, made_paths=[made])
     assert started(options) == ""
-    ended(options)
+    run = ended(options)
     assert os.listdir(kept) == [_marks.MARK_NAME] and not os.path.exists(made)
+    assert not run.removed()
     assert (tmp_path / "ws" / f"logdisk-{RUN}-log" / "QM1").is_dir()
+
+
+def test_a_directory_with_a_file_of_somebody_else_is_left(options, tmp_path):
+    directory = tmp_path / "ws" / f"logdisk-{RUN}-log"
+    (directory / "QM1" / "theirs").write_text("")
+    assert started(options) == ""
+    assert not ended(options).removed() and (directory / "QM1" / "theirs").exists()
 
 
 @pytest.fixture
