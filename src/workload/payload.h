@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // The data that is written: incompressible, and different in every write. Each worker has a pool of pseudo-random
-// bytes, and every write takes the next window of it, so that no bytes repeat within 32 KiB, or within a block. Before
+// bytes, and every write takes the next window of it. Therefore, no data repeats within 32 KiB or within a block. Before
 // each write, every 512 bytes of the window are given a new 64-bit stamp. Stamps are a Weyl sequence (a counter times
 // an odd constant), so no two of 2^64 stamps are equal, even across workers. Pools differ by seed and worker. The bytes
 // of write number n of a step can be generated again afterwards (payload_expect): --verify compares with them.

@@ -121,7 +121,7 @@ def _percentile(name: str, scope: str = EACH) -> Metric:
     if name.startswith("latency_time_weighted_"):
         method, description = (
             SHARE_OF_TIME,
-            f"latency of the write in progress that is not exceeded at {percent} % of all instants",
+            f"latency that the write in progress does not exceed at {percent} % of all instants",
         )
     else:
         method, description = SHARE_OF_OPERATIONS, f"latency that {percent} % of the writes do not exceed"
@@ -250,8 +250,8 @@ _ANY_PERCENTILE = re.compile(r"(latency|response)_p[1-9][0-9]?(_[0-9]{0,5}[1-9])
 
 
 def find_metric(name: str) -> Metric | None:
-    """Return the metric of a name: one of METRICS, or any other percentile over operations or over response times; or
-    None.
+    """Return the metric with a name, or None if there is none. It is one of METRICS, or any other percentile over
+    operations or over response times.
 
     These other percentiles are not in results.csv. They come from histogram.csv or responses.csv, which contain only
     all workers together, so they are judged only for all workers together.
