@@ -99,8 +99,8 @@ class ControllerAction(ActionBase):
         }
 
     def _given(self) -> Iterator[tuple[str, Any]]:
-        """Return the task's arguments, which may be answers of a survey. An empty argument is treated as not given, and
-        a list may be a string."""
+        """Return the task's arguments. They may be answers of a survey, so an empty argument counts as not given, and a
+        list may be given as a string."""
         for name, value in self._task.args.items():
             spec = self.argument_spec.get(name, {})
             if not is_empty(value) or spec.get("required"):
@@ -190,7 +190,7 @@ class RemoteAction(ActionBase):
         return answer
 
     def call(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Return the module's answer. If it failed, the answer has the ``logdisk`` key with the verdict and the
+        """Return the module's answer. If the module failed, the answer has the ``logdisk`` key with the verdict and the
         reason."""
         try:
             answer = self._execute_module(module_name=self.module_name, module_args=arguments, task_vars=task_vars)
@@ -233,7 +233,8 @@ class RemoteAction(ActionBase):
 
 
 def of_volumes(answer: Mapping[str, Any], volumes: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Return the answer of a host for each of the ``volumes``, with an ``error`` that is empty if there is none."""
+    """Return a host's answer for each of the ``volumes``. Each answer has an ``error``, which is empty if there was
+    none."""
     answers = as_dict(answer.get("volumes"))
     found = {
         name: as_dict(answers.get(name)) or {"error": "the host did not answer for this volume"} for name in volumes

@@ -41,7 +41,7 @@ class RunSources:
 
     @property
     def text(self) -> str:
-        """A text about the places that are searched."""
+        """Describes the places that are searched."""
         return (
             f"{self.report_dir} or in the history {self.place}"
             if self._has_history()

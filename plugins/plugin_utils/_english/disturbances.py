@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Short texts about the disturbances of a host."""
+"""Describes a host's disturbances in short phrases."""
 
 from __future__ import annotations
 
@@ -30,5 +30,5 @@ _TEXTS: dict[str, tuple[str, Callable[[float], str]]] = {
 
 
 def disturbances_text(disturbances: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return texts about disturbances."""
+    """Describe disturbances in short phrases."""
     return [text.format(value=write(each["value"])) for each in disturbances for text, write in [_TEXTS[each["kind"]]]]

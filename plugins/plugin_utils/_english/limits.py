@@ -131,7 +131,7 @@ def _waiver(judged: Judged) -> str:
 
 
 def deviation_text(deviation: Mapping[str, Any]) -> str:
-    """Return a text about how much a share differs from the requested one."""
+    """Describe how much a share differs from the requested share."""
     return (
         f"{share_text(deviation)} {_units.format_ratio(deviation['achieved'])} instead of "
         f"{_units.format_ratio(deviation['asked'])}"
@@ -203,7 +203,8 @@ def _counted_of(judged: Judged) -> str:
 
 
 def _add(text: str, more: str) -> str:
-    """Return a text with an addition. After evidence, it is a separate sentence; after a figure, a clause."""
+    """Append ``more`` to a text. After evidence, the addition is a separate sentence; after a figure, it is a
+    clause."""
     return f"{text} {more[0].upper()}{more[1:]}." if text.endswith(".") else f"{text}; {more}"
 
 

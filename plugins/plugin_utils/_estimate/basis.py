@@ -98,8 +98,8 @@ class Basis:
 
 
 def basis_of(tables: Tables, facts: Mapping[str, Any]) -> Basis | None:
-    """Return the basis of estimates from the tables of a run and the facts of its host, or None if nothing was written
-    to a log or if other data was written at the same time."""
+    """Return the basis of estimates from the tables of a run and the facts of its host. The result is None if nothing
+    was written to a log, or if other data was written at the same time."""
     writes = (
         [
             row
@@ -138,7 +138,8 @@ def basis_of(tables: Tables, facts: Mapping[str, Any]) -> Basis | None:
 
 
 def _buffer_bytes(tables: Tables, facts: Mapping[str, Any]) -> int:
-    """Return the log buffer of the commit workload, or else of the host's queue managers, or else the default."""
+    """Return the size of the log buffer: that of the commit workload if there is one, otherwise that of the host's
+    queue managers if it is known, otherwise the default."""
     configured = facts.get("queue_manager_log_buffer_bytes")
     known = (
         configured

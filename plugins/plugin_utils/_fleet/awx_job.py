@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The job of AWX or Automation Platform that runs this playbook, from the extra variables that it passes to
-each job."""
+"""Identifies the AWX or Automation Platform job that runs this playbook, from the extra variables that the platform
+passes to each job."""
 
 from __future__ import annotations
 

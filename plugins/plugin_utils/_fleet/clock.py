@@ -10,11 +10,11 @@ from typing import Any
 
 
 def clock_facts(time_epoch_s: Any, received_epoch_s: float, error_s: float) -> dict[str, float]:
-    """Return the offset of a host's clock and a bound of its error. They follow from the time that a module read at its
-    end on the host, and the time at which its answer arrived.
-
-    The end of the call is closer to the time of reading than its beginning, because Python is started before it, but
-    only the transfer of the answer follows it. The duration of the call is a bound of the error.
+    """Return the offset of a host's clock and a bound on the error of this offset. A module reads the clock on the host
+    just before it ends. The offset is the difference between that time and the time at which the module's answer
+    arrives. The end of the call is closer to the time of reading than the beginning: Python has to start before the
+    clock can be read, but only the transfer of the answer follows the reading. The duration of the call is a bound on
+    the error.
     """
     return {
         "clock_offset_s": round(float(time_epoch_s) - received_epoch_s, 3),

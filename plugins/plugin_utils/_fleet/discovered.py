@@ -77,7 +77,7 @@ class Refused:
 
 @dataclass(frozen=True)
 class Skipped:
-    """A queue manager whose log is not on this host, with its title in the report, its name, and what is missing."""
+    """A queue manager whose log is not on this host: its title in the report, its name, and what is missing."""
 
     name: str
     queue_manager: str
@@ -89,8 +89,8 @@ class Discovered:
     """The plan of a host: ``volumes`` in the form of ``workspace_volumes``, sentences about each of them by name, the
     volumes that are ``refused``, and the queue managers that are ``skipped``.
 
-    The sentences ``sizes`` state the source of the block sizes if MQ was queried for them. If queue managers are
-    skipped, there may be no volumes.
+    If MQ was queried for the block sizes, the sentences in ``sizes`` state their source. If queue managers are skipped,
+    there may be no volumes.
     """
 
     volumes: list[dict[str, Any]]
@@ -214,7 +214,8 @@ def _volume(
 
 
 def _largest_write_bytes(group: Sequence[Log]) -> int:
-    """Return the largest write of the loggers of a group. It is the whole buffer, but at most a file."""
+    """Return the size of the largest write of a group's loggers. It is the size of the whole log buffer, but at most
+    the size of a log file."""
     return max(min(log.buffer_bytes, log.file_pages * PAGE_BYTES) for log in group)
 
 

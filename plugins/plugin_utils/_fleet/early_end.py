@@ -26,7 +26,7 @@ def runs_alone(plan: Mapping[str, Any], hosts: Sequence[str]) -> bool:
 
 
 def early_end_problem(settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return the reason if sweeps must not end early with these plans. Empty if they may, or if this was not
+    """Return the reason why sweeps must not end early with these plans; empty if they may, or if an early end was not
     requested."""
     if settings.get(OPTION, NONE) == NONE:
         return ""

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Describes how to stop a run and collect its results after its controller has ended: with two commands, or two jobs of
-AWX."""
+"""Describes how to stop a run and collect its results after its controller has ended: with two commands, or two AWX
+jobs."""
 
 from __future__ import annotations
 

@@ -58,8 +58,8 @@ def least_s(hosts: Mapping[str, Mapping[str, Any]]) -> float:
 
 
 def start_times(mode: str, first: float, hosts: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
-    """Return the start time of each host. ``first`` is the earliest start. ``hosts`` holds for each its ``planned_s``,
-    ``format_s``, ``pool``, and ``called_s``: when its first call began and ended.
+    """Return the start time of each host. ``first`` is the earliest start. For each host, ``hosts`` holds
+    ``planned_s``, ``format_s``, ``pool``, and ``called_s`` (when its first call began and ended).
 
     ``together``: the same time for all hosts. ``isolated``: the hosts of a pool one after the other, all pools at the
     same time.
@@ -125,8 +125,8 @@ def next_poll_s(
     polls_left: int,
     began_epoch_s: float = 0.0,
 ) -> float:
-    """Return how long to wait before the next poll: ``interval_s`` until the expected end, then shorter, and longer
-    again as time passes.
+    """Return how long to wait before the next poll. Until the expected end, this is ``interval_s``. After it, the wait
+    is shorter at first, and becomes longer as time passes.
 
     Half of MAX_POLLS are used until the expected end, and the other half after it; then there is a single wait until
     the last host's time is over. If a sweep that began at ``began_epoch_s`` may end early, the first EARLY_POLLS are

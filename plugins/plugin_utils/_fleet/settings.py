@@ -109,7 +109,7 @@ def array_settings(values: Mapping[str, Any]) -> dict[str, str]:
 
 
 def targets(values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the required load of the volumes of each host with a target, as facts. Raises SettingsError."""
+    """For each host with a target, return the required load of its volumes as facts. Raises SettingsError."""
     return {
         host: target.as_facts() for host, target in _of_each_host("sweep_target", values, read_target).items() if target
     }

@@ -48,8 +48,8 @@ def _of_iso_8601(text: str) -> float:
 
 
 def start_problem(start_at: float, now: float, least_s: float) -> str:
-    """Return the reason if hosts that need ``least_s`` from now on cannot all start at a time (0 if none is requested);
-    otherwise empty."""
+    """Return the reason why hosts that need ``least_s`` from now on cannot all start at ``start_at``. It is empty if
+    they can, or if no start time is requested (0)."""
     earliest = now + least_s
     if not start_at or earliest <= start_at <= now + MOST_AHEAD_S:
         return ""

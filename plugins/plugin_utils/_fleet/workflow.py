@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Finds the runs of a workflow of AWX, from the artifacts of its jobs and from the job that each run names.
+"""Finds the runs of an AWX workflow, from the artifacts of its jobs and from the job that each run names.
 
 The slices of a job share a separate workflow job. The node that merges them knows only the enclosing workflow job, and
 finds the separate one in the runs that the artifacts name. Artifacts of jobs are untrusted.
@@ -63,8 +63,8 @@ def workflow_job_of(directory: RunDirectory) -> str:
 
 
 def of_one_time(runs: list[RunDirectory]) -> tuple[list[RunDirectory], list[RunDirectory]]:
-    """Return the runs that can belong to one workflow job, and those that are too old. The old runs may be those of
-    another AWX that had a workflow job with the same number."""
+    """Return the runs that can belong to one workflow job, and those that are too old. The old runs may belong to
+    another AWX installation that had a workflow job with the same number."""
     newest = max(map(_opened, runs), default=_NEVER)
     recent, older = (
         [run for run in runs if (newest - _opened(run) > MOST_APART) is is_older] for is_older in (False, True)

@@ -47,8 +47,8 @@ class CutResult:
 
 
 def newest_kept(results: Iterable[CutResult], valid_days: int, day: datetime.date) -> CutResult | None:
-    """Return, from the runs that kept everything and are valid on a day, the one with the most cuts. If none is valid,
-    return the newest run that kept everything; None if there is none."""
+    """Among the runs that kept everything and are valid on a day, return the run with the most cuts. If no such run is
+    valid, return the newest run that kept everything; None if there is none."""
     kept = sorted(
         (result for result in results if result.verdict == PASS and result.volume_id), key=lambda result: result.order
     )

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Derives the facts about the volume, and whether it was to be certified, for certificates of earlier versions that do
-not contain this. These certificates cannot be changed, so the facts are derived from their sentences and rows.
+"""Derives data that certificates of earlier versions do not contain: the facts about the volume, and whether the volume
+was to be certified. These certificates cannot be changed, so the data is derived from their sentences and rows.
 """
 
 from __future__ import annotations

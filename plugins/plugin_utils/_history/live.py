@@ -80,8 +80,8 @@ class Live:
 
 @dataclass(frozen=True)
 class Certified:
-    """A certificate with the means of log writes: its entry, a text about its state, and the means by size for each
-    number of queue managers that wrote."""
+    """A certificate with the mean latencies of log writes. It contains its entry in the history, a description of its
+    state, and the means by write size for each number of queue managers that wrote."""
 
     entry: Entry
     state: str
@@ -202,8 +202,8 @@ def _may_be_at(identity: VolumeIdentity | None, entry: Entry) -> bool:
 
 
 def _state_of(entry: Entry, state: str, fact: Entry | None, loss: CutResult | None) -> tuple[str, str]:
-    """Return the state of an entry and a text about it. state is the state under the profile alone. A fact about the
-    volume, or writes lost in a power cut, override this state."""
+    """Return the state of an entry and a description of the state. state is the state under the profile alone. It is
+    overridden by a fact about the volume or by writes that were lost in a power cut."""
     if entry.effect == CERTIFIES and state != REVOKED and fact:
         return FAILED, f"the certificate of a volume that {standing_facts_text(fact)}"
     if entry.effect == CERTIFIES and state != REVOKED and loss:
@@ -296,7 +296,7 @@ def _between(means: Sequence[tuple[float, float]], size: float) -> float:
 
 
 def _words(live: Live, outcome: str, ratio: float, explained: int | None) -> str:
-    """Return a text about the verdict."""
+    """Return the verdict as text."""
     if outcome == UNKNOWN:
         return (
             f"Only {_units.format_count(live.writes)} log writes were observed, which is too few to "

@@ -33,7 +33,7 @@ def standing_fact(entries: Iterable[Entry], revoked: Collection[str]) -> Entry |
 
 
 def standing_facts_text(entry: Entry) -> str:
-    """Return a text about a fact about a volume, with the day and the run. docs/certificates.md says how it is
+    """Describe a fact about a volume, with the day and the run. docs/certificates.md explains how such a fact is
     cleared."""
     words = " and ".join(WORDS[fact] for fact in entry.volume_facts.split())
     return f"{words} on {entry.judged_at[:10]} (run {entry.run_id})"

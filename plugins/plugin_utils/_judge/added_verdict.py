@@ -30,8 +30,8 @@ def noted(record: HostRecord, said: Mapping[str, Any], kind: str) -> HostRecord:
 
 
 def judged_also(record: HostRecord, said: Mapping[str, Any], kind: str) -> HostRecord:
-    """Return a measured record with the worse of its verdict and another one, and with the findings and reasons of
-    both. A pass is only added as a note.
+    """Return a measured record with the worse of two verdicts: its own, and the one in ``said``. The record has the
+    findings and reasons of both. A pass is only added as a note.
 
     ``kind`` is the kind of the finding, which quotes the reason.
     """

@@ -15,8 +15,8 @@ _SLOWEST = "slowest_write_since_restart_ns"
 
 
 def slowest_since_restart_ns(limit: Limit, record: HostRecord) -> int | None:
-    """Return the slowest write since the queue manager started, if it keeps a limit on the slowest write. In that case,
-    no observed write can break the limit."""
+    """Return the duration of the slowest write since the queue manager started, if this duration meets a limit on the
+    slowest write. In that case, no observed write can break the limit."""
     slowest = _slowest(record)
     return None if limit.metric.name != "latency_max" or slowest is None or limit.broken_by(slowest) else slowest
 

@@ -74,7 +74,8 @@ class Capacity:
 
     @property
     def highest_passed(self) -> int | None:
-        """The capacity; None if no load point passed, or if one failed below the lowest that passed."""
+        """The capacity. It is None if no load point passed, or if a load point failed below the lowest one that
+        passed."""
         highest = None
         for point in self.points:
             if point.verdict == FAIL:
@@ -92,7 +93,7 @@ class Capacity:
 
     @property
     def lowest_not_passed(self) -> int | None:
-        """That load point's load."""
+        """The load of the lowest load point above the capacity that did not pass."""
         return self.first_not_passed and self.first_not_passed.load_point
 
     @property
@@ -105,8 +106,8 @@ class Capacity:
         return text_of_load(load, self.load_unit)
 
     def held_together_with(self, others: Mapping[str, Capacity]) -> Capacity:
-        """Return the capacity of volumes that are searched together, ``others`` by their labels:
-        a load point passes only if it passes on all of them."""
+        """Return the common capacity of this volume and the ``others`` (by label) that are searched together with it.
+        A load point passes only if it passes on all of these volumes."""
         return replace(self, points=tuple(_on_all(point, others) for point in self.points))
 
     def as_dict(self) -> dict[str, Any]:
@@ -132,8 +133,8 @@ def text_of_load(load: float, load_unit: str) -> str:
 
 
 def next_load(highest_passed: int | None, lowest_not_passed: int | None, largest: int = LARGEST_LOAD) -> int | None:
-    """Return the load to try next: twice a load that passed, half of one that did not, or the middle between the two;
-    None if none is left.
+    """Return the load to try next: twice a load that passed, half of a load that did not, or the middle between the
+    two. It is None if no load is left to try.
 
     Jetstress is used in the same way: the load is increased until it fails, and then reduced until it passes. No load
     is left if the two are adjacent or within CLOSE_ENOUGH of each other, if the largest load passed, or if a load of 1

@@ -150,7 +150,7 @@ def chance_bound(cuts: int, confidence: float = CONFIDENCE) -> float:
 
 
 def claim_of(cuts: Sequence[Mapping[str, Any]]) -> str:
-    """Return text about what cuts without any loss prove, and what they could not have shown."""
+    """Describe what power cuts without any loss prove, and what they could not have shown."""
     number = len(cuts)
     percent = percent_upwards(100 * chance_bound(number))
     text = (

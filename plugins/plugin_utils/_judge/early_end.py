@@ -2,11 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which limits of a profile end a sweep early if they are broken, or a step if all of them are kept, and what such a
-sweep still proves.
-
-The last step of such a sweep ended at a moment that its own figures determined. The share tests are valid at any time,
-and a write that was too long remains too long, so these limits can be broken. The step decides nothing else.
+"""Determines which limits of a profile end a sweep early if they are broken, which limits end a step early if all of
+them are met, and what such a sweep still proves. The last step of such a sweep ended at a moment that its own figures
+determined. The share tests are valid at any time, and a write that took too long remains too long. Therefore, this step
+can show that the limits of these tests and the limit on the longest write are broken. It decides nothing else.
 """
 
 from __future__ import annotations
@@ -58,8 +57,8 @@ _LARGEST = 1 << 40
 
 
 def leave_open(judgements: list[dict[str, Any]], tables: Tables) -> list[dict[str, Any]]:
-    """Return the judgements, with those that an early end left undecided made inconclusive. These are the judgements of
-    steps that were not measured, and those of the last step that cannot be decided at any time."""
+    """Return the judgements. Those that an early end left undecided are made inconclusive: the judgements of steps that
+    were not measured, and those judgements of the last step that are not valid at any time."""
     if not ended_early(tables.run):
         return judgements
     last = max(tables.results, key=lambda row: row["step"])
@@ -132,7 +131,7 @@ def fails_above(profile: Profile, host: str, plan: Mapping[str, Any]) -> dict[st
 
 def passes_after(profile: Profile, host: str, plan: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of :func:`fails_above`, and those that make the tester end a step when all limits of the
-    profile are kept.
+    profile are met.
 
     That is only possible if the evidence for each limit is valid at that time, and if nothing else depends on the
     length of the step. So there are no such options for profiles that limit a mean or a rate, contain a warning or a

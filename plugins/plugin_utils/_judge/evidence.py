@@ -85,7 +85,7 @@ def _planned_row(size: int, load: int, worker: int | str) -> Row:
 
 
 def is_tested(limit: Limit, row: Row, tables: Tables) -> bool:
-    """Whether a test decides if a row keeps a limit, instead of a direct comparison of the figure.
+    """Whether a test, instead of a direct comparison of the figure, decides if a row meets a limit.
 
     All commits in a write end at the same time. The tests are for independent operations, so they are not valid for
     commits.

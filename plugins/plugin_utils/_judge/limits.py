@@ -94,8 +94,8 @@ class Comparison:
 
 
 def compare(limit: Limit, row: Row, evidence: Evidence | None = None) -> Comparison:
-    """Decide whether a row shows that the limit is kept, that it is broken, or neither. If there is evidence, the
-    result is conclusive only if the evidence and the figure agree."""
+    """Decide whether a row shows that the limit is met, that it is broken, or neither. If there is evidence, the result
+    is conclusive only if the evidence and the figure agree."""
     standing = _as_it_stands(limit, row)
     if evidence is None or evidence.outcome == standing.outcome:
         return replace(standing, evidence=evidence)
@@ -106,8 +106,8 @@ def compare_one_of_several(limit: Limit, row: Row, tables: Tables, confidence: C
     """Decide the result for the row of one worker among several.
 
     Among many rows, some exceed their limit by chance. Therefore, a row fails only because of evidence, and only a
-    suspicious row prevents the limit from passing. Whether the storage keeps the limit is shown by the row of all
-    workers together.
+    suspicious row prevents the limit from passing. The row of all workers together shows whether the storage meets the
+    limit.
     """
     standing = _as_it_stands(limit, row)
     if standing.outcome != FAIL:
@@ -190,7 +190,7 @@ def judge_capacity(limit: Limit, capacity: Capacity, case: Case) -> dict[str, An
 
 
 def judge_target_operations(limit: Limit, capacity: Capacity, case: Case) -> list[dict[str, Any]]:
-    """Return the judgements of a limit on the target in sweep_target: the rate at the highest load point that keeps all
+    """Return the judgements of a limit on the target in sweep_target: the rate at the highest load point that meets all
     other limits. Raises TablesError.
 
     They are about the required rate and do not belong to a load point, because a lower rate is not an error if the load
@@ -214,8 +214,8 @@ def judge_target_operations(limit: Limit, capacity: Capacity, case: Case) -> lis
 
 
 def _figures_of(limit: Limit, tables: Tables) -> list[Row]:
-    """Return the rows that a limit judges, each with its figure; a metric of the whole run has one row,
-    made from run.csv."""
+    """Return the rows that a limit judges, each with its figure. A metric of the whole run has one row, which is made
+    from run.csv."""
     if limit.metric.scope == RUN:
         return [{**_NO_ROW, "operations": None, limit.metric.column: tables.number(limit.metric.column)}]
     metric = limit.metric

@@ -34,7 +34,7 @@ SECONDS_FOR_A_MEAN = _LEAST_BATCH_S * _FEWEST_BATCHES
 
 @dataclass(frozen=True)
 class Question:
-    """A mean or rate that must keep a limit (a `max` or a `min`), the accepted risks of a wrong decision, and the
+    """A mean or rate that must meet a limit (a `max` or a `min`), the accepted risks of a wrong decision, and the
     number of judgements.
 
     most_x is the greatest possible sum of x if only standstills were measured, or None if the ratio is a rate.
@@ -50,7 +50,7 @@ class Question:
 
 
 def ratio_within(x: Sequence[float], y: Sequence[float], question: Question) -> Evidence:
-    """Test whether sum(x) / sum(y) keeps its limit; x and y contain one value for each second. Raises ValueError if the
+    """Test whether sum(x) / sum(y) meets its limit; x and y contain one value for each second. Raises ValueError if the
     sum of y is 0."""
     if not x or len(x) != len(y):
         raise ValueError(f"{len(x)} seconds cannot be tested with the figures of {len(y)}.")

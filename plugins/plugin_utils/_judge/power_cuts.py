@@ -28,8 +28,8 @@ def wanted_cuts(profile: Mapping[str, Any]) -> int:
 def judged_with_cuts(record: HostRecord, said: Mapping[str, Any] | None, wanted: int) -> HostRecord:
     """Return a record that is also judged by the power cuts in the history. The worse of the two verdicts applies.
 
-    A loss is a fail, regardless of what the profile requires. If a number of cuts is required, cuts that were not
-    looked up prove nothing.
+    A loss is a fail, regardless of what the profile requires. If a number of cuts is required but the cuts were not
+    looked up, nothing is proven.
     """
     if not can_be_compared(record) or (said is None and not wanted):
         return record

@@ -91,7 +91,7 @@ class Limit:
 
     @property
     def operator(self) -> str:
-        """The relation between a figure that keeps the limit and the limit: <=, < or >=."""
+        """The relation between a figure that meets the limit and the limit: <=, < or >=."""
         if self.bound == "min":
             return ">="
         return "<" if self.strict else "<="

@@ -5,7 +5,7 @@
 """Tests a limit, using the seconds of a run: the result, its confidence and, if inconclusive, how long the run would
 have to be.
 
-For each block of seconds, a share test bets that the limit is kept (or broken). If this is not true, the product of the
+For each block of seconds, a share test bets that the limit is met (or broken). If this is not true, the product of the
 gains is at most 1 on average, so it exceeds 1/alpha with a probability of at most alpha (Markov; Waudby-Smith and
 Ramdas, arXiv 2010.09686). The bets are fixed beforehand. Blocks grow until the excesses of neighbours are no longer
 correlated (blocks.py): disks are slow in bursts, and a burst must not be counted as several independent observations.
@@ -72,8 +72,8 @@ class Evidence:
     episode_s is the longest slow phase that a pass covers (for a mean, the longest standstill), None if there is none,
     and crowded_s is the most slow time that was seen within 30 s, None for means. seconds_needed is the total length
     that a run needs if this one is inconclusive. log_evidence is the logarithm of the product of the gains, for a pass
-    if the value keeps the limit, for a fail if it breaks it; None for means. suspect is true for a row of one worker
-    among several that breaks its limit by more than chance explains among that many rows. counted_over_ns is the
+    if the value meets the limit, for a fail if the value breaks it; None for means. suspect is true for a row of one
+    worker among several that breaks its limit by more than chance explains among that many rows. counted_over_ns is the
     threshold over which operations were counted, or None if that is the limit.
     """
 

@@ -10,16 +10,18 @@ from typing import Any
 
 
 class Criteria:
-    """How the section under the kind's ``profile_key`` in a profile is read, and what it means."""
+    """Reads and interprets the section of a profile that belongs to a kind of run (the section under the kind's
+    ``profile_key``)."""
 
     def read(self, given: Any, base: Any) -> Any:
-        """Return the section of a profile, given as plain data, in a normalized form that can be read again. None if it
-        requires no more than a profile without such a section.
+        """Return a section of a profile in a normalized form that can be read again. The section is given as plain
+        data. The result is None if the section requires no more than a profile without such a section.
 
         ``base`` is the section of the profile that this one extends, or None. Raises DefinitionError.
         """
         return None
 
     def judges(self, section: Any) -> bool:
-        """Whether the limits of a profile with this section (or None) judge such a run."""
+        """Whether a profile's limits judge a run of this kind. ``section`` is the profile's section for the kind, or
+        None."""
         return True

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Reads the samples of an observer on a host from untrusted bytes: JSON lines, each with a text of the source and its
-times, and a last line with the reason why the observer ended."""
+"""Reads an observer's samples from untrusted bytes that a host sends. The bytes are JSON lines. Each line contains the
+output of the source and the times of the sample. The last line gives the reason why the observer ended."""
 
 from __future__ import annotations
 

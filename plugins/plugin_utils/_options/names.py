@@ -82,15 +82,16 @@ def _most_wrong(name: str) -> int:
 
 
 def _without_letters(text: str) -> set[str]:
-    """Return the remainders of a text after removing up to two of its letters. Similar texts have at least one
-    remainder in common."""
+    """Return every string that results from deleting up to two characters from ``text``. Similar names have at least
+    one such string in common."""
     once = {text, *(text[:i] + text[i + 1 :] for i in range(len(text)))}
     return once | {each[:i] + each[i + 1 :] for each in once for i in range(len(each))}
 
 
 @cache
 def _by_remains() -> dict[str, list[str]]:
-    """Return the candidate names by their remainders, so that each name has to be compared with only a few of them."""
+    """Return the candidate names by the strings that result from deleting up to two of their characters. With this
+    index, a name has to be compared with only a few candidates."""
     found: dict[str, list[str]] = {}
     for name in settable_names():
         for shorter in _without_letters(name):

@@ -52,7 +52,7 @@ def without_domain(name: str, domain: str) -> str:
 
 
 def more_hosts(number: int) -> str:
-    """Return a text about how many hosts are not shown."""
+    """Describe how many hosts are not shown."""
     return f"{_units.format_count(number)} more {'host' if number == 1 else 'hosts'}"
 
 

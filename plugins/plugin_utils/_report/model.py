@@ -166,8 +166,8 @@ class JudgedRow:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The rows that a limit judges: the smallest and the largest block size and load point (None if the rows have
-    none), and the series."""
+    """The rows that a limit judges. ``sizes`` are the smallest and the largest block size, ``loads`` the smallest and
+    the largest load point. Each is None if the rows have none. ``series`` are the series of the rows."""
 
     sizes: tuple[int, int] | None
     loads: tuple[int, int] | None
@@ -319,7 +319,7 @@ class Model:
         return [(f"{profile.text}: {text}" if several else text, limit) for profile, text, limit in texts]
 
     def judged_by(self, limit: Limit) -> str:
-        """A text about the rows that a limit judges."""
+        """Describes the rows that a limit judges."""
         return judges_text(self.words, limit.rows_text, limit.metric.name, limit.hard)
 
     @property
@@ -411,7 +411,7 @@ class Model:
 
     @property
     def statement(self) -> str:
-        """A text about what was found, and what the run proves."""
+        """Describes what was found and what the run proves."""
         proves = self.kind.view.statement(self)
         return f"{self.finding}. {proves}" if self.finding else proves
 
@@ -429,8 +429,8 @@ class Model:
 
     @property
     def gate_statement(self) -> str:
-        """A text about the merged runs and the result of the gate; empty if the run was not merged and the gate
-        accepted it without exceptions."""
+        """Describes the merged runs and the result of the gate; empty if the run was not merged and the gate accepted
+        it without exceptions."""
         return " ".join(filter(None, (self._merge_statement, self._policy_statement, self._gate_statement)))
 
     @property
@@ -447,7 +447,7 @@ class Model:
 
     @property
     def _policy_statement(self) -> str:
-        """A text about the overrides of the recorded policy; empty if there are none."""
+        """Describes the overrides of the recorded policy; empty if there are none."""
         policy = self.fleet["policy"]
         replaced = [
             f"gate_{key}: {_setting_text(policy.get(key))} instead of {_setting_text(value)}"
@@ -491,7 +491,7 @@ class Model:
 
     @property
     def expectation(self) -> str:
-        """A text about how many hosts were expected, and which hosts of the inventory the limit left out."""
+        """Describes how many hosts were expected, and which hosts of the inventory the limit left out."""
         expected, left_out = self.run.get("expected_hosts") or [], self.run.get("left_out_hosts") or []
         text = f"{format_count(len(expected))} host{'' if len(expected) == 1 else 's'}"
         if not left_out:
@@ -853,7 +853,7 @@ def _name_profiles(run: Mapping[str, Any], hosts: list[Host]) -> list[ShownProfi
 
 
 def _limits_of(run: Mapping[str, Any], profile: Mapping[str, Any]) -> list[Limit]:
-    """Return the limits of a profile; none if the limits do not judge such a run."""
+    """Return the limits of a profile. The list is empty if the limits do not judge runs of this kind."""
     kind = kind_of(run)
     if kind.view.criteria:
         return []

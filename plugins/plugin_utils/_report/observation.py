@@ -71,7 +71,7 @@ def _writes_text(host: Host, figures: Mapping[str, Any]) -> str:
 
 
 def certificate_text(host: Host) -> str:
-    """Return a text about how the observed figures compare with the certificate of the volume."""
+    """Describe how the observed figures compare with the volume's certificate."""
     held = host.own.get("certificate")
     return (
         "It was not compared with a certificate, because the gate did not get that far."
@@ -86,8 +86,7 @@ def caveats(host: Host) -> list[str]:
 
 
 def trend_text(host: Host) -> str:
-    """Return a text about how the utilisation changed during the observation; empty if it did not change or if this is
-    unknown."""
+    """Describe how the utilisation changed during the observation; empty if it did not change or if this is unknown."""
     slope, elapsed_s = number(host.own.get("utilisation"), "share_per_hour"), number(host.own, "elapsed_s")
     change = slope * elapsed_s / 3600 if slope is not None and elapsed_s else 0.0
     if abs(change) < CLEAR_TREND:

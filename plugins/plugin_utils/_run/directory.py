@@ -190,8 +190,8 @@ class RunDirectory:
         return self._files.path(volume_folder(host, volume))
 
     def missing(self) -> list[tuple[str, str]]:
-        """Return host and volume of every expected record that has not been stored, in the order of the run. Raises
-        RunDirectoryError."""
+        """Return the host and the volume of every expected record that has not been stored, in the order of the run.
+        Raises RunDirectoryError."""
         return self.volumes.missing(self.expected_hosts)
 
     def write_verdict(self, verdict: Mapping[str, Any]) -> None:

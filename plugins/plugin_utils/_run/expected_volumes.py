@@ -79,8 +79,8 @@ class Volumes:
         return [self._records.read(folder).volume for folder in self._records.folders_of(host)] or [DEFAULT_VOLUME]
 
     def missing(self, hosts: Iterable[str]) -> list[tuple[str, str]]:
-        """Return host and volume of every expected record of some hosts that has not been stored, in the order of the
-        hosts. Raises RunDirectoryError."""
+        """Return the host and the volume of every expected record that has not been stored. Only the given hosts are
+        considered, in the given order. Raises RunDirectoryError."""
         filed = set(self._files.folders_in(HOSTS))
         return [(host, volume) for host in hosts for volume in self._missing_of(host, safe_name(host) in filed)]
 

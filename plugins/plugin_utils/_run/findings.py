@@ -14,9 +14,10 @@ A finding is a dict with the following keys. Only the first two are always prese
 - ``finding``: another finding to which this one refers.
 
 A finding about a limit has all keys of its judgement (limit, limit_id, row, figure and evidence), and ``others``, which
-is the number of other rows that did not pass. ``details`` contains more data for its sentence: ``why`` a figure alone
-is inconclusive, ``disturbance``, ``deviations``, ``waiver``. Other kinds have their own figures, with the units in the
-names. Decisions are made from these keys. Only ``_english`` makes sentences, and they are never parsed.
+is the number of other rows that did not pass. ``details`` contains further data for the finding's sentence: ``why``
+(the reason why a figure alone is inconclusive), ``disturbance``, ``deviations`` and ``waiver``. Findings of other kinds
+have their own figures, with units in the names of their keys. Decisions are made from these keys. Only ``_english``
+makes sentences, and they are never parsed.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ Finding = dict[str, Any]
 LIMIT = "limit"
 IO_ERROR, SHORT_WRITE, WRONG_DATA = "io_error", "short_write", "wrong_data"
 HUNG, INTERRUPTED, NO_FIGURES, ENDED_EARLY = "hung", "interrupted", "no_figures", "ended_early"
-"""The ways in which a tester or an observation did not measure to its end. ENDED_EARLY: it ended as requested, because
-a limit was broken."""
+"""The reasons why a tester or an observation did not measure until its planned end. ENDED_EARLY: it ended as requested,
+because a limit was broken."""
 LOAD_TARGET, LOAD_POINT, ELSEWHERE = "load_target", "load_point", "elsewhere"
 """A load that the volume was not shown to carry, an inconclusive load point, and the finding of another volume in the
 same search."""

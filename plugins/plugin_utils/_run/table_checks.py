@@ -218,8 +218,8 @@ def check_over(
 
 
 def check_batches(rows: list[Row], workers: list[Row]) -> None:
-    """Refuse a batches.csv that does not have exactly these rows of results.csv, each with its batches in order and
-    with all of its operations."""
+    """Refuse a batches.csv whose rows do not match the rows of results.csv exactly. For each row of results.csv, the
+    batches must be in order and contain all of its operations."""
     found: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
         found.setdefault((row["step"], row["stream"], row["operation"], row["worker"]), []).append(row)

@@ -137,7 +137,7 @@ def compare_class(
 ) -> ClassChange:
     """Compare the runs after a change with the runs before it, for the hosts of one class.
 
-    All runs must be undisturbed, keep their limits, and have the same method version and sweep parameters. If at least
+    All runs must be undisturbed, meet their limits, and have the same method version and sweep parameters. If at least
     eight hosts are in every run, the variation between runs is estimated from these hosts, and other hosts are not
     compared. Otherwise, it is estimated from each host's own runs. Runs of earlier periods, which are in neither set,
     improve this estimate. Only runs of the same period are compared with each other. margin is the change that matters:

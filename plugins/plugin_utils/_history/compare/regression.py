@@ -468,6 +468,6 @@ def _outlook(change: HostChange) -> str:
 
 
 def _than(change: float, figure: str) -> str:
-    """Return a text about the change of a figure, given as a change for the worse."""
+    """Describe the change of a figure, which is given as a change for the worse."""
     higher = change if figure != THROUGHPUT else 1 / (1 + change) - 1
     return f"{format_ratio(abs(higher), 2)} {'lower' if higher < 0 else 'higher'}"

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The CSV file that IBM's mqldt writes with --csvFile, parsed strictly from untrusted bytes.
+"""Parses the CSV file that IBM's mqldt writes with --csvFile. The bytes are untrusted, and the parser is strict.
 
 The file is a sequence of runs. For each run, mqldt writes a line of titles and then a row for each block size. With
 several queue managers, it first writes a line that is not CSV and states their number, and it appends to the file.
@@ -52,7 +52,7 @@ Row = dict[str, int]
 
 
 class MqldtError(ValueError):
-    """A file is not in the format of mqldt. The message names the line and, if known, the column."""
+    """A file is not in the mqldt format. The message names the line and, if known, the column."""
 
 
 @dataclass
@@ -167,8 +167,8 @@ def _read_row(line: int, fields: Sequence[str], titles: _Titles) -> Row:
 
 
 def _check_row(line: int, titles: _Titles, row: Row) -> None:
-    """Refuse a row that contradicts itself, because a digit was lost or added. If the first version of mqldt wrote the
-    row, fill in the number of writes."""
+    """Refuse a row that contradicts itself, for example because a digit was lost or added. If the first version of
+    mqldt wrote the row, fill in the number of writes."""
     block_size, total = row[BLOCK_SIZE], row[BYTES]
     writes = row.setdefault(WRITES, total // block_size)
     if writes * block_size != total:

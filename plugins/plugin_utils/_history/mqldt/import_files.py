@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Imports CSV files of IBM's mqldt into the history. docs/mqldt.md says which figures are used.
+"""Imports the CSV files of IBM's mqldt into the history. docs/mqldt.md says which figures are used.
 
 An imported entry is an attempt: it was not judged, so it does not change any state. It depends only on the figures, the
 host, the volume and the date, and not on the rest of the file. Therefore, a file to which runs were appended can be
@@ -42,10 +42,9 @@ _MOST_LISTED = 10
 
 @dataclass(frozen=True)
 class Origin:
-    """Information from the user about files of mqldt, which contain neither host nor date.
-
-    host is empty and dates are None if the file's name contains them. hosts are those of the inventory.
-    dates are ISO 8601, one for each run of the file.
+    """Information from the user about mqldt files, which contain neither the host nor the date. host is empty and dates
+    are None if the file's name contains this information. hosts are those of the inventory. dates are ISO 8601, one for
+    each run of the file.
     """
 
     volume: str
@@ -57,7 +56,7 @@ class Origin:
 def import_mqldt(
     history: History, paths: Sequence[str], origin: Origin, today: datetime.date
 ) -> tuple[list[str], list[str]]:
-    """Store the runs of files of mqldt, each file as a whole.
+    """Store the runs of mqldt files, each file as a whole.
 
     Returns a sentence for each file that was stored, and one for each file that could not be stored. Raises
     HistoryError, and MqldtError if dates are given for several files.

@@ -208,7 +208,7 @@ class History(abc.ABC):
         return added
 
     def store_power_cuts(self, results: Iterable[CutResult]) -> int:
-        """Store the results of power cuts; and return how many were new to the history."""
+        """Store the results of power cuts, and return how many were new to the history."""
         rows = [dataclasses.astuple(result) for result in sorted(results, key=lambda result: result.sha256)]
         with self._reported("cannot be written"), self._transaction():
             return self._execute_many(_INSERT_CUTS, rows) if rows else 0

@@ -29,8 +29,8 @@ _CUTS_OF_SCHEMA_3 = "sha256, run_id, host, volume, volume_id, judged_at, verdict
 
 
 def read(execute: Callable[[str], Any]) -> tuple[list[Entry], list[CutResult]]:
-    """Return the certificates and the results of power cuts of a history of schema 3, ``execute`` executes its
-    statements. Raises CertificateError."""
+    """Return the certificates and the results of power cuts in a history with schema 3. ``execute`` executes SQL
+    statements in the history. Raises CertificateError."""
     known = {sha256 for (sha256,) in execute("SELECT sha256 FROM logdisk_certificates").fetchall()}
     entries: list[Entry] = []
     identities: dict[str, VolumeIdentity] = {}
@@ -56,7 +56,7 @@ def _certificate(sha256: str, text: str) -> Certificate:
 
 
 def _placed(result: CutResult, identities: Mapping[str, VolumeIdentity]) -> CutResult:
-    """Return a result with the identity of its volume, which the certificates show."""
+    """Return a result with the identity of its volume, as shown by the certificates."""
     identity = identities.get(result.volume_id or "")
     found = dataclasses.asdict(identity) if identity else {"volume_id": None, "disk_id": None, "mount_point": None}
     known = {**{key: value for key, value in dataclasses.asdict(result).items() if key != "sha256"}, **found}

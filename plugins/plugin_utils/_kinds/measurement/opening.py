@@ -42,7 +42,8 @@ class Opening(opening.Opening):
 
 
 def _duration(mode: str, plans: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return how long the run takes, and how long a run that certifies takes if this one is too short for that."""
+    """Return a sentence about how long the run takes. If the run is too short to certify, the sentence also says how
+    long a certifying run would take."""
     open_hosts = [host for host in sorted(plans) if plans[host].get("discover")]
     known = {host: plan for host, plan in plans.items() if host not in open_hosts}
     later = (

@@ -74,7 +74,7 @@ class Overview:
 
 
 def finding_text(model: Model) -> str:
-    """Return text about the queue manager that is slowest compared with its certificate, such as "12 times slower than
+    """Describe the queue manager that is slowest compared with its certificate, such as "12 times slower than
     certified"; empty if none was compared."""
     compared = [host for host in model.hosts_with_own if outcome_of(host) and ratio_of(host)]
     if not compared:

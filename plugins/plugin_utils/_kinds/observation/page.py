@@ -84,7 +84,7 @@ class ObservationSection:
 
     @property
     def verdict(self) -> str:
-        """A text about how the observation compares with the certificate."""
+        """Describes how the observation compares with the certificate."""
         return certificate_text(self._host)
 
     @property
@@ -134,7 +134,7 @@ class ObservationSection:
 
     @property
     def utilisation(self) -> str:
-        """A text about how close the logger is to its limit."""
+        """Describes how close the logger is to its limit."""
         known = self._seen.get("utilisation")
         share, highest = number(known, "share"), number(known, "highest_share")
         if share is None:
@@ -160,7 +160,7 @@ class ObservationSection:
 
     @property
     def log_in_use(self) -> str:
-        """A text about how much of the log is in use; empty if unknown."""
+        """Describes how much of the log is in use; empty if this is unknown."""
         used, most = number(self._facts, "log_bytes_in_use"), number(self._facts, "log_bytes_max")
         return (
             f"Of the log's {_units.format_size(int(most))}, {_units.format_ratio(used / most)} was in use."
@@ -170,7 +170,7 @@ class ObservationSection:
 
     @property
     def overhead(self) -> str:
-        """A text about the overhead of observing; empty if it was not measured."""
+        """Describes the overhead of observing; empty if it was not measured."""
         watched = "write" if self._intervals else "call"
         costs = (
             (number(self._facts, "probe_overhead_ns"), watched),

@@ -47,17 +47,17 @@ class DurabilitySection:
 
     @property
     def lead(self) -> str:
-        """A text about how many cuts there were and their outcomes."""
+        """Describes how many power cuts there were, and their outcomes."""
         return counts_text(self._host)
 
     @property
     def claim(self) -> str:
-        """A text about what the power cuts prove if no write was lost; otherwise empty."""
+        """Describes what the power cuts prove if no write was lost; otherwise empty."""
         return str(self._durability["claim"])
 
     @property
     def tests(self) -> str:
-        """A text about what the cut command tests and what it does not."""
+        """Describes what the cut command tests and what it does not."""
         return str(self._durability["tests"])
 
     @property
@@ -151,7 +151,7 @@ def _tail_size(row: Mapping[str, Any]) -> str:
 
 
 def _finding(row: Mapping[str, Any]) -> str:
-    """Return a text about the first finding: where it is, which write should be there, and which one is there."""
+    """Describe the first finding: where it is, which write should be there, and which write is there instead."""
     if not row.get("finding"):
         return ""
     at = (

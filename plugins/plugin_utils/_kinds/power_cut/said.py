@@ -43,7 +43,7 @@ def durability_lines(model: Model) -> list[str]:
 
 
 def counts_text(host: Host) -> str:
-    """Return text about how many cuts there were and their outcomes."""
+    """Describe how many power cuts there were, and their outcomes."""
     cuts = host.own["cuts"]
     told = [(outcome, sum(cut["outcome"] == outcome for cut in cuts)) for outcome in OUTCOMES]
     made = f"{_units.format_count(len(cuts))} of {_units.format_count(host.own['cut_count'])} cuts"

@@ -132,7 +132,7 @@ def _fitted(means: Sequence[tuple[int, float]]) -> Line | None:
 
 
 def line_sentence(fitted: Line) -> str:
-    """Return a text about the line that the writes follow, and how well they follow it."""
+    """Describe the line that the writes follow, and how well they follow it."""
     per_us = 1000 * fitted.bytes_per_ns
     amount = f"{_units.format_number(per_us / 1000)} KB" if per_us >= 1000 else f"{_units.format_number(per_us)} B"
     return (

@@ -74,8 +74,7 @@ def gating_nights(drift: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def night_sentence(night: Mapping[str, Any], write: Callable[[str], str]) -> str:
-    """Return a text about how much slower a class was on a night that was slow for the whole class. ``write`` formats
-    the time."""
+    """Describe how much slower a class was on a night that was slow for the whole class. ``write`` formats the time."""
     figure, limit = figure_text(night["figure"]), percent(night["limit"])
     return (
         f"{write(night['judged_at'])} all {_volumes(night['volumes'])} of {_class_of(night)}: {figure} "
@@ -133,7 +132,7 @@ def label_of(volume: Mapping[str, Any]) -> str:
 
 
 def limit_sentence(volume: Mapping[str, Any]) -> str:
-    """Return a text about how far the newest certificate of a volume is beyond the control limit, and in which rows."""
+    """Describe how far a volume's newest certificate is beyond the control limit, and in which rows."""
     rows = [row for series in volume["series"] for row in series["rows"]]
     worst, newest = newest_of(volume), volume["certificates"][-1]
     if worst is None:

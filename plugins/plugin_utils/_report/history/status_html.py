@@ -170,7 +170,7 @@ def statement(status: Mapping[str, Any]) -> str:
 
 
 def figures(asked: Sequence[Mapping[str, Any]], certified: Sequence[Mapping[str, Any]]) -> str:
-    """Return a text about how many volumes are certified, until when, and which certificate ends next."""
+    """Describe how many volumes are certified, until when, and which certificate ends next."""
     if not asked:
         return "The history contains no volume of these hosts."
     total = f"{_units.format_count(len(asked))} {'volume' if len(asked) == 1 else 'volumes'}"
@@ -188,7 +188,7 @@ def figures(asked: Sequence[Mapping[str, Any]], certified: Sequence[Mapping[str,
 
 
 def days_text(days: int) -> str:
-    """Return a text about how far a day is from the day of the report."""
+    """Describe how far a day is from the day of the report."""
     if days == 0:
         return "today"
     count = f"{_units.format_count(abs(days))} {'day' if abs(days) == 1 else 'days'}"
@@ -279,7 +279,7 @@ def _remarks(each: Mapping[str, Any]) -> Markup:
 
 
 def _cut_text(each: Mapping[str, Any]) -> str:
-    """Return a text about the results of a volume's power cuts, and how old they are."""
+    """Describe the results of a volume's power cuts, and how old they are."""
     loss, kept = each["power_cut_loss"], each["power_cuts_kept"]
     if loss:
         return f"lost acknowledged writes {_ago(loss['age_days'])} (run {loss['run_id']}): {brief(loss['reason'], 300)}"

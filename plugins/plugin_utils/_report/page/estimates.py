@@ -34,7 +34,7 @@ class EstimateSection:
 
     @property
     def line(self) -> str:
-        """A text about the line that the log's writes follow, or why there is no such line."""
+        """Describes the line that the log's writes follow, or why there is no such line."""
         line = self._basis.line
         if line is None:
             return (

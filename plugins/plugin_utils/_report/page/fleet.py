@@ -96,7 +96,7 @@ class FleetRow:
 
     @property
     def comparison(self) -> str:
-        """A short text about the result of the comparison with the baseline."""
+        """Briefly describes the result of the comparison with the baseline."""
         outcome, change = self.of.comparison.get("outcome"), self.of.comparison.get("change")
         if not outcome:
             return "not compared"

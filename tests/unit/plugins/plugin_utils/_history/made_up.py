@@ -45,7 +45,8 @@ def certificate(run=RUN, host="db07", files=None, facts=(), **keys):
 
 
 def changed(certificate, **fields):
-    """Return a certificate with other fields. Another volume_id makes it one of another volume."""
+    """Return a copy of a certificate with different values for some fields. With a different volume_id, the copy
+    belongs to a different volume."""
     content = {**certificate.content, **fields}
     if "volume_id" in fields:
         content["identity"] = fields["volume_id"] and {

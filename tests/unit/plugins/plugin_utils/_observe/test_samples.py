@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The samples of an observer are read from bytes that a host sends: impossible ones are left out and counted."""
+"""Tests how an observer's samples are read from bytes that a host sends: impossible samples are left out and
+counted."""
 
 from __future__ import annotations
 

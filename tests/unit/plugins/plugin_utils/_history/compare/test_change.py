@@ -291,8 +291,8 @@ NIGHTS = [0.0, 0.01, -0.01]
 
 
 def test_earlier_runs_of_the_class_tell_how_noisy_each_host_is():
-    """Five runs with eight hosts are enough to see that h0 is noisy, so h0 is not reported for a change for which
-    another host is reported."""
+    """Five earlier runs with eight hosts are enough to show that h0 is noisy. Therefore, h0 is not reported for a
+    change that would be reported on any other host."""
     rng = random.Random("noisy")
     earlier = [
         run_of([[night + rng.gauss(0, 0.2 if host == 0 else 0.01)] for host in range(8)])
