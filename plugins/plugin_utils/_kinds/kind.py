@@ -104,22 +104,22 @@ class Kind:
 
     @cached_property
     def criteria(self) -> Criteria:
-        """What a profile can specify about such a run."""
+        """What a profile can specify about a run of this kind."""
         return self._facet("criteria")
 
     @cached_property
     def opening(self) -> Opening:
-        """What such a run expects from the hosts when it is opened."""
+        """What a run of this kind expects from the hosts when it is opened."""
         return self._facet("opening")
 
     @cached_property
     def memory(self) -> Memory:
-        """What such a run reads from the history, and what it stores there."""
+        """What a run of this kind reads from the history, and what it stores there."""
         return self._facet("memory")
 
     @cached_property
     def view(self) -> View:
-        """What such a run adds to reports."""
+        """What a run of this kind adds to reports."""
         return self._facet("view")
 
     def _facet(self, name: str) -> Any:
@@ -129,5 +129,5 @@ class Kind:
         return getattr(importlib.import_module(f"{package}.{name}"), name.capitalize())()
 
     def in_its_terms(self, message: str) -> str:
-        """Return a message about the variables of a certification, reworded for the variables of such a run."""
+        """Return a message about the variables of a certification, reworded for the variables of a run of this kind."""
         return message

@@ -28,12 +28,11 @@ class Remembered:
 
 
 class Memory:
-    """What a kind of run reads from the history before it is judged, and what it stores there afterwards."""
+    """What a run of some kind reads from the history before the run is judged, and what it stores there afterwards."""
 
     def look_up(self, directory: RunDirectory) -> str:
-        """Note what the history contains about the volumes of a run before it is judged. Raises OSError.
-
-        Returns the reason if the volumes could not be compared; otherwise empty.
+        """Note what the history contains about the volumes of a run before the run is judged. Returns the reason if the
+        volumes could not be compared; otherwise an empty string. Raises OSError.
         """
         return ""
 

@@ -56,8 +56,8 @@ class View:
         return "measurement" if host.tester else "unmeasured"
 
     def advise(self, found: Sequence[tuple[Host, Mapping[str, Any]]], verdict: str) -> tuple[str, str]:
-        """Return the consequence and the next step for a cause that only such a run has, given what was found on which
-        hosts, and its verdict."""
+        """Return the consequence and the next step for a cause that only runs of this kind have. ``found`` says what
+        was found on which hosts, and ``verdict`` is the verdict of the cause."""
         raise NotImplementedError
 
     def headline(self, model: Model) -> str:
@@ -83,8 +83,8 @@ class View:
         return ""
 
     def overview(self, model: Model, shown: Sequence[tuple[Host, Markup]]) -> Markup | str:
-        """Return the section of the page about all hosts, with the id "fleet", if it is not about latencies by block
-        size; otherwise empty. ``shown`` contains the hosts, each with its name as a link to its section."""
+        """Return the section of the page about all hosts, with the id "fleet". It is empty for kinds whose section is
+        about latencies by block size. ``shown`` contains the hosts, each with its name as a link to its section."""
         return ""
 
     def section(self, host: Host) -> Markup | str:

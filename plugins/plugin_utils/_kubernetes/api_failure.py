@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Makes sentences about why a call of the cluster's API failed, from the messages of the modules of kubernetes.core."""
+"""Makes sentences about why a call of the cluster's API failed, from the messages of the kubernetes.core modules."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Derives the state of a test from its objects. The test continues, the tester has ended, or there will be no result,
-with the reason in one sentence."""
+"""Derives the state of a test from its objects. The test continues, the tester has ended, or there will be no result.
+In the last case, the state contains the reason in one sentence."""
 
 from __future__ import annotations
 

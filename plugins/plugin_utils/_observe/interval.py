@@ -40,9 +40,9 @@ FACTS = {
 class Options:
     """The parts of the request for an observation that are needed for reading samples and making tables.
 
-    A source that watches one queue manager needs its name; ``calls`` are the watched MQI calls in the given order,
-    empty if only the log is watched. The thresholds are those of over.csv, in ascending order. Only an exact source
-    counts operations above them.
+    A source that watches one queue manager needs the name of the queue manager; ``calls`` are the watched MQI calls in
+    the given order, empty if only the log is watched. The thresholds are those of over.csv, in ascending order. Only an
+    exact source counts operations above them.
     """
 
     queue_manager: str
@@ -109,8 +109,8 @@ class Over:
 
 @dataclass(frozen=True, slots=True)
 class Maximum:
-    """A new maximum of a stream, which is reported once, with the previous one (None for the first) and the time at
-    which the operation ended."""
+    """A new maximum of a stream. It is reported once, with the previous maximum (None for the first one) and the time
+    at which the operation ended."""
 
     epoch_s: float
     stream: str

@@ -34,7 +34,7 @@ _RESTARTED = "The queue manager restarted while it was observed: its slowest wri
 @dataclass(frozen=True, slots=True)
 class Published:
     """The figures that MQ published about one interval, or None for figures that it did not publish. The slowest write
-    is that since the queue manager started."""
+    is the slowest one since the queue manager started."""
 
     start_epoch_s: float
     elapsed_s: float

@@ -77,7 +77,7 @@ def read_samples(content: bytes) -> Samples:
 
 
 def _value(line: bytes) -> Mapping[str, Any]:
-    """Return the JSON object in a line, or an empty one."""
+    """Return the JSON object in a line, or an empty object."""
     if len(line) > LONGEST_LINE:
         return {}
     try:

@@ -24,8 +24,8 @@ are too common."""
 
 
 def meant_by(name: str) -> str:
-    """Return the name that was probably meant by a given one; empty if the given name is known or not similar to any
-    known name.
+    """Return the name that was probably meant by a given name. It is empty if the given name is known, or if it is not
+    similar to any known name.
 
     One letter may be wrong, missing, superfluous or swapped with its neighbour, and two letters in names of LONG_NAME
     letters or more.
@@ -50,8 +50,8 @@ def refusals(names: Iterable[str], accepted: Iterable[str]) -> list[str]:
 
 
 def warnings(users: Mapping[str, list[str]], accepted: Iterable[str]) -> dict[str, list[str]]:
-    """Return a sentence for each name that is almost the name of an option, or that begins like one. It is returned
-    with the ``users`` of the name, which are the hosts that have such a variable."""
+    """Return a sentence for each name that is almost the name of an option, or that begins like the name of an option.
+    Each sentence is returned with the ``users`` of the name, which are the hosts that have a variable of this name."""
     found = {}
     for name in sorted(set(users) - set(accepted) - known_names()):
         meant = meant_by(name)
@@ -63,8 +63,8 @@ def warnings(users: Mapping[str, list[str]], accepted: Iterable[str]) -> dict[st
 
 
 def distance(one: str, other: str) -> int:
-    """Return how many letters must be changed, added, removed or swapped with their neighbour to turn one text into the
-    other."""
+    """Return how many letters must be changed, added, removed or swapped with their neighbour to turn one string into
+    the other."""
     before: list[int] = []
     row = list(range(len(other) + 1))
     for i, letter in enumerate(one, start=1):

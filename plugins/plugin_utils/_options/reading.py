@@ -161,7 +161,7 @@ def _name_or_definition(value: Any) -> Any:
 
 
 def _text_or_dictionary(value: Any) -> Any:
-    """Return a text, or the dictionary in it if it contains one."""
+    """Return a string, or the dictionary that the string contains, if any."""
     try:
         return read_dictionary(value) if is_pasted(value) else value
     except ValueError:
@@ -169,7 +169,7 @@ def _text_or_dictionary(value: Any) -> Any:
 
 
 def _pattern(value: Any) -> Any:
-    """Return a host pattern. A text that contains blanks or several lines is a list of patterns."""
+    """Return a host pattern. A string that contains blanks or several lines is a list of patterns."""
     return read_list(value) if isinstance(value, str) and len(value.split()) > 1 else value
 
 

@@ -2,8 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Makes findings for records of earlier versions, which contain only sentences, from the other data of these records. A
-sentence is compared with the data that it was made from, and never parsed."""
+"""Makes findings for records of earlier versions. These records contain sentences instead of findings, so the findings
+are made from the other data of the records. A sentence is compared with the data from which it was made. It is never
+parsed."""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Stores the record of a volume that was not measured because of an error, or because the host does not have it."""
+"""Stores the record of a volume that was not measured because of an error, or because the host does not have this
+volume."""
 
 from __future__ import annotations
 

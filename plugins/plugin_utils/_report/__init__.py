@@ -44,10 +44,9 @@ def finish(run_directory: RunDirectory) -> None:
 
 
 def summary(run_directory: RunDirectory, url: str = "", kept: bool = False) -> str:
-    """Return the text to show after the play recap, from a complete report. It includes the location of the report.
-    Raises OSError.
-
-    ``url`` is the URL of its archive, if it was uploaded. ``kept``: whether the history keeps it.
+    """Return the text to show after the play recap, from a complete report. The text includes the location of the
+    report. ``url`` is the URL of the archive of the run directory, if it was uploaded. ``kept``: whether the history
+    keeps the run directory. Raises OSError.
     """
     text = read_file(os.path.join(run_directory.path, SUMMARY), _MAX_SUMMARY_BYTES).decode("utf-8")
     return text + "".join(f"  {line}\n" for line in _places(run_directory, url, kept))

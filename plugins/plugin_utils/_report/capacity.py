@@ -63,7 +63,7 @@ class ShownCapacity:
     def sentence(self) -> str:
         """The capacity, and the next step."""
         highest, lowest = self.highest_passed, self.lowest_not_passed
-        # Missing evidence is mentioned after the figure, because the figure by itself would seem to keep the limit.
+        # Missing evidence is mentioned after the figure, because the figure by itself would seem to meet the limit.
         is_open = any(point.verdict == INCONCLUSIVE for point in self.points if point.load_point == lowest)
         did_not = "is undecided" if is_open else "did not"
         if highest is None:

@@ -17,7 +17,8 @@ SHOWN = 5
 
 
 def capacity_lines(model: Model) -> list[str]:
-    """Return a line for each volume with a capacity, the smallest first, and how many more there are."""
+    """Return a line for each volume with a capacity, the smallest capacity first, and the number of volumes that are
+    left out."""
     found = sorted(
         ((host, host.climbed) for host in model.hosts if host.climbed), key=lambda each: each[1].highest_passed or 0
     )
@@ -27,7 +28,8 @@ def capacity_lines(model: Model) -> list[str]:
 
 
 def headroom_lines(model: Model) -> list[str]:
-    """Return a line for each volume that has a target, the smallest margin first, and how many more there are."""
+    """Return a line for each volume that has a target, the smallest margin first, and the number of volumes that are
+    left out."""
     hosts = sorted((host for host in model.hosts if host.headroom or host.no_headroom), key=_margin)
     return _smallest([f"{shorten(host.label)}: {headroom_text(host)}" for host in hosts], "with a larger margin")
 

@@ -94,8 +94,8 @@ def _text(value: Any) -> str:
 
 
 def _number(value: Any) -> int | None:
-    """Return a fact as a non-negative whole number, or None if it is not one. Facts from the tester's tables are
-    text."""
+    """Return a fact as a non-negative whole number, or None if it is not such a number. Facts from the tester's tables
+    are text."""
     if isinstance(value, str):
         return int(value) if _DIGITS.match(value) else None
     return value if fits(value, _WHOLE) else None

@@ -185,7 +185,7 @@ def shown_series(host: Host, found: Iterable[Series], most: int = MOST_LINES) ->
 
 
 def judged_series(host: Host) -> set[SeriesKey]:
-    """Return the streams and operations that the limits of a profile judge; limits that apply to every run are ignored,
+    """Return the streams and operations that the limits of a profile judge. Limits that apply to every run are ignored,
     because they judge nearly all streams."""
     own = (
         (limit, span)

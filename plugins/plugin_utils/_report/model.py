@@ -136,7 +136,7 @@ class ResultRow:
     and the worst judgement on it with its reasons.
 
     used is the share that the row uses of the limit to which it comes closest. For example, 0.5 is half of the limit,
-    and above 1 the limit is broken. None if no limit judges the row.
+    and above 1 the limit is broken. It is None if no limit judges the row.
     """
 
     values: tuple[Any, ...]
@@ -255,8 +255,8 @@ class Host:
 
     @property
     def climbed(self) -> ShownCapacity | None:
-        """The capacity, if it is of interest. For streams, it always is. For other workloads, it is of interest if the
-        load points come from a search or if there is a target."""
+        """The capacity, if it is of interest. The capacity of streams is always of interest. For other workloads, it is
+        of interest if the load points come from a search or if there is a target."""
         return self.capacity if self.capacity and (self.words.layout.over_load or self.capacity.is_asked_for) else None
 
     @property
@@ -678,8 +678,8 @@ class _Reader:
             _add_charted(host, tables)
 
     def _wants_stalls(self, host: Host) -> bool:
-        """Whether to examine the stalls of a host. They are only useful to explain why it does not pass, and in a large
-        fleet, there are too many of them."""
+        """Whether to examine the stalls of a host. Stalls are only useful to explain why the host does not pass, and a
+        large fleet has too many of them."""
         wanted = self._stalls_left > 0 and host.verdict in (FAIL, INCONCLUSIVE, WARN)
         self._stalls_left -= wanted
         return wanted

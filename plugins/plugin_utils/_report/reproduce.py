@@ -106,7 +106,7 @@ def _described(options: Mapping[str, str]) -> list[str]:
 
 
 def _repeated(place: str) -> Callable[[re.Match[str]], str]:
-    """Return a replacement for the directories of a place, because those of the run have been removed."""
+    """Return a replacement for the directories of a place, because the directories of the run have been removed."""
     name = re.search(r"(?:^|,)name=([^,]*)", place)
 
     def replace(match: re.Match[str]) -> str:

@@ -61,7 +61,7 @@ def series_of(words: Words, row: Mapping[str, Any]) -> Series | None:
 
 
 def judges_text(words: Words, rows: str | None, metric: str, hard: bool) -> str:
-    """Return the stream and the operation that a limit names, or the ones that it judges if it names none."""
+    """Return the stream and the operation that a limit names. If the limit names none, return those that it judges."""
     if not words.layout.of_mq and hard and metric == "latency_max":
         return rows or "every stream"
     return rows or words.every_row

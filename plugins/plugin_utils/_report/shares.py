@@ -14,8 +14,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics impor
 
 
 def used_share(limit: Mapping[str, Any], value: float | None) -> float | None:
-    """Return the share of a limit (or of the limit of a judgement) that a figure uses, above 1 if it breaks it; None if
-    there is no figure, or if this would be a division by 0."""
+    """Return the share of a limit (or of the limit of a judgement) that a figure uses. The share is above 1 if the
+    figure breaks the limit. It is None if there is no figure, or if the calculation would be a division by 0."""
     bound, limit_value = limit["bound"], limit["limit_value"]
     if limit["unit"] == MARGIN.unit and value is not None and limit_value is not None:
         # The carried load is compared with the required one, as a share of the target.

@@ -67,14 +67,14 @@ def read_resource(name: str) -> str:
 
 
 def markdown(text: Any) -> str:
-    """Return text in a form that Markdown shows unchanged, on one line. Nothing in it is interpreted as markup, as a
-    link, as HTML, or as the end of a cell."""
+    """Return a string in a form that Markdown shows unchanged, on one line. Nothing in it is interpreted as markup, as
+    a link, as HTML, or as the end of a cell."""
     line = " ".join(str(text).split())
     return _MARKDOWN_DOTS.sub(r"\1\\", _MARKDOWN_SPECIAL.sub(r"\\\1", line))
 
 
 def css_string(text: str) -> str:
-    """Return text as a string of CSS that is safe inside a style element: every special character is escaped."""
+    """Return text as a CSS string that is safe inside a style element: every special character is escaped."""
     return '"' + _CSS_SPECIAL.sub(lambda found: f"\\{ord(found[0]):x} ", text) + '"'
 
 

@@ -54,7 +54,7 @@ def head(verdict: str, text: str) -> str:
 
 
 def fit(text: str, width: int = UNWRAPPED, most: int = MOST_LINES) -> str:
-    """Return a summary with at most the given number of lines, none of them wider than the given width.
+    """Return a summary with at most the given number of lines. No line is wider than the given width.
 
     The first cause is kept with its first details, then the first cause of each other verdict, then as many other
     causes as possible, and then more details. Fitting a text that already fits changes nothing.

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Reads texts that represent other values. The answers of a survey are texts, and people write lists and dictionaries
-in several ways."""
+"""Reads strings that represent other values. The answers of a survey are strings, and people write lists and
+dictionaries in several ways."""
 
 from __future__ import annotations
 
@@ -22,15 +22,14 @@ _TEMPLATE = re.compile(r"\{\{|\{%|\{#")
 
 def is_empty(value: Any) -> bool:
     """Whether an answer means that no value is given. Depending on its version, ansible-core reads an empty answer as
-    an empty text or as None."""
+    an empty string or as None."""
     return value is None or (isinstance(value, str) and not value.strip())
 
 
 def read_list(value: Any, quantities: bool = False) -> list[Any]:
-    """Return the elements of a list. It may be a text in which they are separated by commas, blanks or line ends, or
-    YAML or JSON. Anything else is returned as the only element.
-
-    If the elements are ``quantities``, there may be a blank between a number and its unit. Raises ValueError.
+    """Return the elements of a list. The list may be given as a string of elements that are separated by commas, blanks
+    or line ends, or as a string of YAML or JSON. Any other value is returned as the only element. If the elements are
+    ``quantities``, there may be a blank between a number and its unit. Raises ValueError.
     """
     if isinstance(value, str):
         text = value.strip()
@@ -52,7 +51,7 @@ def read_dictionary(value: Any) -> Mapping[Any, Any]:
 
 
 def read_yaml_list(value: Any) -> list[Any]:
-    """Return a list whose elements are dictionaries. If the value is a text, it must be YAML or JSON. Raises
+    """Return a list whose elements are dictionaries. If the value is a string, it must be YAML or JSON. Raises
     ValueError."""
     found = parse_yaml(value) if isinstance(value, str) else value
     if not isinstance(found, (list, tuple)):
@@ -61,14 +60,14 @@ def read_yaml_list(value: Any) -> list[Any]:
 
 
 def is_pasted(value: Any) -> bool:
-    """Whether a text is a pasted definition, and not the name or path of one."""
+    """Whether a string is a pasted definition, and not the name or path of a definition."""
     return isinstance(value, str) and (
         "\n" in value.strip() or value.lstrip().startswith("{") or re.match(r"\s*[\w-]+:(\s|\Z)", value) is not None
     )
 
 
 def template_in(value: Any) -> str:
-    """Return the first text in a value that contains a template, or empty if none does."""
+    """Return the first string in a value that contains a template; empty if no string does."""
     return next((text for text in _texts(value) if _TEMPLATE.search(text)), "")
 
 
@@ -85,8 +84,8 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def plain(value: Any) -> Any:
-    """Return a value that consists only of dictionaries, lists, texts, numbers and booleans. Before ansible-core 2.19,
-    templates do not return other values unchanged."""
+    """Return a value that consists only of dictionaries, lists, strings, numbers and booleans. Before ansible-core
+    2.19, templates do not return other values unchanged."""
     if isinstance(value, Mapping):
         return {plain(key): plain(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):

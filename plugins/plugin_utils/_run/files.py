@@ -16,7 +16,7 @@ from typing import IO, Any
 
 
 def absolute(path: str) -> str:
-    """Return the absolute path for a path from a user."""
+    """Return the absolute path for a path that a user gave."""
     return os.path.abspath(os.path.expanduser(path))
 
 
@@ -58,8 +58,8 @@ def write_text(path: str, pieces: Iterable[str]) -> None:
 
 
 def read_file(path: str, most: int) -> bytes:
-    """Return a regular file's content; raises OSError if it is a link, is not a regular file, or is larger than the
-    limit."""
+    """Return the content of a regular file. Raises OSError if the path is a link, if it is not a regular file, or if
+    the file is larger than the limit."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
         content = file.read(most + 1)

@@ -132,7 +132,7 @@ def _join_runs(runs: Sequence[Run], first_steps: Sequence[int]) -> bytes:
         dummy, run, first_step = max(frozen, key=lambda each: each[0])
         joined[_FROZEN] = run[_FROZEN]
         joined[_FROZEN_STEP] = str(int(run[_FROZEN_STEP]) + first_step) if run.get(_FROZEN_STEP) else ""
-    # These are all directories that any of the rounds used, because more load means more directories of the log.
+    # All directories that any of the rounds used, because more load uses more log directories.
     joined.update({key: value for run in runs for key, value in run.items() if key.startswith("directory_")})
     return _written(
         [

@@ -91,7 +91,7 @@ class RunFiles:
         self.remove(SIGNATURE, MANIFEST, STATEMENT)
 
     def make_folder(self, folder: str) -> None:
-        """Create a folder part by part; raises OSError if a part is a link or not a directory."""
+        """Create a folder part by part. Raises OSError if a part is a link, or if it is not a directory."""
         path = self.root
         for part in filter(None, folder.split(os.sep)):
             path = os.path.join(path, part)

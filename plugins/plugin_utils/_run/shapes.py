@@ -175,7 +175,7 @@ def named(path: str) -> str:
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether a value is a text, None, or a number that can be used in computations."""
+    """Whether a value is a string, None, or a number that can be used in computations."""
     return value is None or isinstance(value, str) or (isinstance(value, (int, float)) and abs(value) <= _LARGEST)
 
 

@@ -129,7 +129,8 @@ def _check_mean(column: str, step: int, whole: Row, parts: list[tuple[Row, int]]
 
 
 def _check_rows(place: str, rows: list[Row], first: Row) -> None:
-    """Check the rows of one stream and operation of a step: one for each worker and one for all of them."""
+    """Check the rows of one stream and operation of a step: there must be one row for each worker, and one for all
+    workers together."""
     for row in rows:
         if (row["block_size_bytes"], row["load_point"]) != (first["block_size_bytes"], first["load_point"]):
             raise TablesError(f"results.csv has two block sizes or load points in {place}.")

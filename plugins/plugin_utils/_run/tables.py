@@ -70,7 +70,7 @@ _FIDELITY_FIGURES = ("property", "asked", "achieved")
 
 
 class Tables:
-    """The tables of one run of the tester on one host.
+    """The tables of one tester run on one host.
 
     run is run.csv as a dict of text; results is results.csv as typed rows in the order of the file. intervals,
     histogram, stalls, over and batches are parsed when they are first used, and may raise TablesError at that time.
@@ -236,7 +236,8 @@ class Tables:
         return found[0] if len(found) == 1 else _added(found)
 
     def over_of(self, row: Row) -> list[Row]:
-        """Return the rows of over.csv for a row of results.csv, or for all the rows of which it is the sum."""
+        """Return the rows of over.csv for a row of results.csv. If this row is a sum, return those for all rows that it
+        sums."""
         return [
             over
             for key in dict.fromkeys(map(_stream_key, self.parts_of(row)))
@@ -275,8 +276,8 @@ class Tables:
         ]
 
     def workers_of(self, row: Row) -> int:
-        """Return how many workers the stream of a row had, or all streams together. A worker performs all kinds of
-        operations of its stream."""
+        """Return how many workers the stream of a row had, or how many all streams together had. A worker performs all
+        kinds of operations of its stream."""
         if row["operation"] != ALL_OPERATIONS:
             return self._workers.get(_stream_key(row), 0)
         of_stream = {each["stream"]: self._workers[_stream_key(each)] for each in self.parts_of(row)}

@@ -156,7 +156,7 @@ def told(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options to pass to the tester: those ``values`` that differ from the tester's defaults and that the
     workload has.
 
-    A value is a list of numbers, a text, a whole number, or true for a flag.
+    A value is a list of numbers, a string, a whole number, or true for a flag.
     """
     workload = values.get("workload") or MQ_LOG
     given = {**values, "workload": None if workload == MQ_LOG else workload}
@@ -165,8 +165,8 @@ def told(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def command_line(options: Mapping[str, Any]) -> list[str]:
-    """Return the tester's arguments for its options. A list of numbers becomes one argument, and a list of texts
-    becomes one argument for each text."""
+    """Return the tester's arguments for its options. A list of numbers becomes one argument, and a list of strings
+    becomes one argument for each string."""
     return [
         f"--{name}" if text is True else f"--{name}={text}" for name, value in options.items() for text in _texts(value)
     ]
@@ -255,7 +255,7 @@ def _told(option: Option, value: Any) -> Any:
 
 
 def _texts(value: Any) -> list[Any]:
-    """Return the text of each argument for a value, or true for an argument without a text."""
+    """Return the string of each argument for a value, or true for an argument without a string."""
     if not isinstance(value, list):
         return [value]
     return value if any(isinstance(each, str) for each in value) else [",".join(map(str, value))]

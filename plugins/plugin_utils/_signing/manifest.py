@@ -31,7 +31,7 @@ class ManifestError(OSError):
 
 def hash_files(root: str) -> dict[str, str]:
     """Return the SHA-256 of every file in a directory, sorted by the path in the directory. Raises ManifestError if the
-    directory contains anything else than plain files."""
+    directory contains anything other than plain files."""
     hashes = {}
     for path, problem in sorted(_walk(root)):
         try:

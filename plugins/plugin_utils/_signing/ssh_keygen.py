@@ -64,8 +64,8 @@ def try_key(key: str) -> str:
 
 
 def sign(content: bytes, key: str) -> bytes:
-    """Return the detached signature of a text, made with a private key, or with a public key whose private key is in an
-    SSH agent. Raises SigningError."""
+    """Return the detached signature of the content, made with a private key, or with a public key whose private key is
+    in an SSH agent. Raises SigningError."""
     if not os.path.isfile(key):
         raise SigningError(f"the key {key} does not exist, or is not a file")
     done = _run(["-Y", "sign", "-P", "", "-f", key, "-n", NAMESPACE], content)
@@ -77,7 +77,8 @@ def sign(content: bytes, key: str) -> bytes:
 
 
 def verify(content: bytes, signature: bytes, signers: str, principal: str = "", moment: str = "") -> Signer:
-    """Return who signed a text. Raises SigningError unless the signature is valid and was made by an allowed signer.
+    """Return the signer of the content. Raises SigningError unless the signature is valid and was made by an allowed
+    signer.
 
     signers is the path of a file of allowed signers, principal is the principal who must have signed (any by default),
     and moment is a result of parse_moment (the current time by default).

@@ -61,8 +61,8 @@ def build_name(parts: list[str]) -> str:
 
 
 def pack(files: dict[str, bytes]) -> str:
-    """Return ``files`` as one compressed text that the ``build`` module unpacks: a line of JSON with the name and size
-    of each file, and then the contents. It is made again for each host, so the compression has to be fast."""
+    """Return ``files`` as one compressed string that the ``build`` module unpacks: a line of JSON with the name and
+    size of each file, and then the contents. It is made again for each host, so the compression has to be fast."""
     names = sorted(files)
     head = json.dumps([[name, len(files[name])] for name in names]).encode()
     content = b"\n".join([head, b"".join(files[name] for name in names)])

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A static tester for hosts without a compiler, built on the controller once for each architecture."""
+"""Builds a static tester for hosts without a compiler, once for each architecture, on the controller."""
 
 from __future__ import annotations
 

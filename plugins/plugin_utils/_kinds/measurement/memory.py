@@ -20,7 +20,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import H
 
 
 class Plans(Remembered):
-    """The volumes that a run planned to certify. This is not a result."""
+    """The volumes that a run planned to certify. A plan is not a result."""
 
     def __init__(self, plans: list[Planned]) -> None:
         self._plans = plans

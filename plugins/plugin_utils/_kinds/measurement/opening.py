@@ -22,7 +22,7 @@ class Opening(opening.Opening):
     """All hosts may start at the same time."""
 
     def check(self, settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]]) -> None:
-        """Raise SettingsError if the hosts cannot possibly be ready by their start time, if that is too far in the
+        """Raise SettingsError if the hosts cannot possibly be ready by their start time, if this time is too far in the
         future, or if an early end was requested for sweeps that must not end early."""
         longest_s = PREPARATION_S + LEAD_MIN_S + max(plan["format_s"] for plan in plans.values())
         problem = early_end_problem(settings, plans)
@@ -53,7 +53,8 @@ def _duration(mode: str, plans: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _notes(plans: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Return sentences about what the hosts cannot show with their plans, without duplicates and with their hosts."""
+    """Return sentences about what the plans of hosts cannot show. Each sentence begins with the hosts to which it
+    applies."""
     hosts_by_notes: dict[tuple[str, ...], list[str]] = {}
     for host in sorted(plans):
         hosts_by_notes.setdefault(tuple(plans[host]["notes"]), []).append(host)

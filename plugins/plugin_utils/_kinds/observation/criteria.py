@@ -25,5 +25,5 @@ class Criteria(criteria.Criteria):
         return _JUDGED if given == _JUDGED else None
 
     def judges(self, section: Any) -> bool:
-        """Whether the section says that observations are judged."""
+        """Whether observations are judged according to the section."""
         return bool(section == _JUDGED)

@@ -15,6 +15,6 @@ class Memory(memory.Memory):
     """An observation stores nothing."""
 
     def look_up(self, directory: RunDirectory) -> str:
-        """Store in each record how it compares with the certificate of its volume. Raises OSError."""
+        """Store in each record how the observed figures compare with the certificate of its volume. Raises OSError."""
         hold_against_certificates(directory)
         return ""

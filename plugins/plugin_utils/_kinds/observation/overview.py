@@ -92,7 +92,7 @@ def finding_text(model: Model) -> str:
 
 
 def outcome_of(host: Host) -> str:
-    """Return how its mean compares with the certified one; empty if unknown."""
+    """Return how the host's observed mean compares with the certified mean; empty if unknown."""
     outcome = (host.own.get("certificate") or {}).get("outcome")
     return str(outcome) if outcome in (SLOWER, ALIKE, FASTER) else ""
 
@@ -131,8 +131,8 @@ def _busy(host: Host) -> str:
 
 
 def _limits_text(host: Host) -> Markup | str:
-    """Return the limits that the host does not keep, each with its figure in the unit of the limit. If it keeps all of
-    them, return their number."""
+    """Return the limits that the host does not meet, each with the figure in the unit of the limit. If the host meets
+    all limits, return their number."""
     if not host.limits:
         return ""
     told = [_limit_text(limit) for limit in host.limits if limit["verdict"] != PASS]

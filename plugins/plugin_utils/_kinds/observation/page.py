@@ -89,7 +89,7 @@ class ObservationSection:
 
     @property
     def outcome(self) -> str:
-        """The CSS class of this text. It is the class of a verdict with the same colour."""
+        """The CSS class of the text in ``verdict``. It is the class of a verdict with the same colour."""
         return {SLOWER: "warn", FASTER: "warn", ALIKE: "pass"}.get(str(self._held.get("outcome")), "none")
 
     @property
@@ -99,7 +99,7 @@ class ObservationSection:
 
     @property
     def certificate(self) -> str:
-        """The certificate with which it is compared; empty if there is none."""
+        """The certificate with which the observation is compared; empty if there is none."""
         if "run_id" not in self._held:
             return ""
         return (

@@ -54,7 +54,8 @@ class View(view.View):
     }
 
     def finding(self, model: Model) -> str:
-        """Return how the slowest queue manager compares with its certificate; empty if none could be compared."""
+        """Return how the slowest queue manager compares with its certificate; empty if no queue manager could be
+        compared."""
         return finding_text(model)
 
     def statement(self, model: Model) -> str:
@@ -69,7 +70,8 @@ class View(view.View):
         )
 
     def lines(self, model: Model) -> list[str]:
-        """Return the observed figures of each queue manager, and how they relate to its certificate."""
+        """Return the observed figures of each queue manager, and how they compare with the certificate of its
+        volume."""
         return observation_lines(model)
 
     def overview(self, model: Model, shown: Sequence[tuple[Host, Markup]]) -> Markup | str:

@@ -126,7 +126,7 @@ def _lost(host: Host) -> int:
 
 
 def _writes_lost(host: Host) -> str:
-    """Return how many acknowledged writes were lost in all cuts, empty if none were lost."""
+    """Return how many acknowledged writes were lost in all cuts; empty if none were lost."""
     totals = [total_row(cut["rows"]) for cut in _made(host) if cut["outcome"] == LOST]
     texts = (str(row.get(name) or "") for row in totals for name in ("lost_tail_writes", "lost_out_of_order_writes"))
     count = sum(int(text) for text in texts if text.isdecimal() and len(text) < 20)
@@ -162,8 +162,8 @@ def _unseen(host: Host) -> str:
 
 
 def _cuts_picture(host: Host) -> Markup:
-    """Return a mark for each cut in order, and for each requested cut that was not made. If there are too many, return
-    one bar."""
+    """Return a mark for each cut in order, and for each requested cut that was not made. If there are too many cuts,
+    return one bar."""
     if not host.own:
         return Markup("")
     outcomes = [cut["outcome"] if cut["outcome"] in OUTCOMES else INCONCLUSIVE for cut in _made(host)]

@@ -81,7 +81,7 @@ class DurabilitySection:
     @property
     def lost(self) -> tuple[list[str], list[list[str]]]:
         """The titles and rows of the table of losses. For each cut with a loss, there is a row for all queue managers
-        together and, if there are several, for each of them."""
+        together and, if there are several queue managers, a row for each of them."""
         found = [(cut, row) for cut in self._cuts if cut["outcome"] == LOST for row in _rows_of(cut)][:SHOWN_ROWS]
         columns = [
             each

@@ -68,8 +68,8 @@ class View(view.View):
         return advice_on_cuts(((host, finding) for host, finding in found if host.of_kind.view is self), verdict)
 
     def headline(self, model: Model) -> str:
-        """Return the count of cuts without a loss, if it is smaller than a profile requires or if no profile requires a
-        number."""
+        """Return the number of cuts without a loss. It is returned only if it is smaller than a profile requires, or if
+        no profile requires a number."""
         if model.verdict != PASS:
             return ""
         made = [(len(host.own["cuts"]), host) for host in model.hosts_with_own]

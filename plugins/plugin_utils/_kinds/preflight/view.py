@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class View(view.View):
-    """The reasons of each host say what it is ready for, or why it is refused."""
+    """The reasons given for each host say what the host is ready for, or why it is refused."""
 
     cause = "preflight"
 

@@ -64,7 +64,7 @@ def read(samples: Sequence[Sample], options: Options) -> Observation:
 
 
 class _Unfit(ValueError):
-    """Raised for a text that the source never writes."""
+    """Raised for output that the source never writes."""
 
 
 @dataclass(frozen=True, slots=True)

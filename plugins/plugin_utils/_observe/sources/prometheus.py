@@ -128,7 +128,8 @@ def read(samples: Sequence[Sample], options: Options) -> Observation:
 
 
 def _queue_manager(parsed: Sequence[tuple[Sample, Mapping[str, _Answer]]], wanted: str) -> tuple[str, list[str]]:
-    """Return the queue manager to read, which is the requested one or the only one, and any problem with the choice."""
+    """Return the queue manager to read, and any problem with the choice. It is the requested queue manager or the only
+    one."""
     names = list(
         dict.fromkeys(name for dummy, found in parsed for name, answer in found.items() if name and answer.values)
     )

@@ -34,10 +34,10 @@ class Cause:
     full sentence about the worst host, or empty if it would only repeat the statement. consequence says what this means
     for MQ, seen lists the symptoms in the figures of the hosts, and next_step says what to do. Each of these is empty
     if nothing is known. hosts are the labels of the hosts, worst first. key is used in anchors, and is the same
-    whenever the run is rendered. limits are the limits that are not kept, as texts. limit is the strictest of them,
-    None if the cause is not about limits. limit_id is the id of a criterion that is not a limit of the profile, and
-    otherwise empty. symptom is the key of the symptom that its hosts have in common (see advice.SYMPTOMS), empty if
-    there is none.
+    whenever the run is rendered. limits are the limits that are not met, as text. limit is the strictest of these
+    limits, or None if the cause is not about limits. limit_id is the id of a criterion that is not a limit of the
+    profile, and otherwise empty. symptom is the key of the symptom that its hosts have in common (see advice.SYMPTOMS),
+    empty if there is none.
     """
 
     kind: str
@@ -70,7 +70,7 @@ def who(model: Model, hosts: Sequence[Host]) -> str:
 
 
 def count(model: Model, labels: Sequence[str]) -> str:
-    """Return how many of the run's hosts these are."""
+    """Return how many of the run's hosts have these labels."""
     return f"{_units.format_count(len(labels))} of {model.size}"
 
 

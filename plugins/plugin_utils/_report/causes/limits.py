@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Turns limits that hosts do not keep into causes: each limit with the hosts that do not keep it for the same
-reason."""
+"""Turns limits that hosts do not meet into causes. Each cause is a limit with the hosts that do not meet it for the
+same reason."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ Look = Callable[[NotKept], list[tuple[str, str]]]
 
 @dataclass(slots=True)
 class LimitGroup:
-    """A limit that hosts do not keep for the same kind of reason: each with its entry and the rows with the same
-    verdict, worst first."""
+    """A limit that hosts do not meet for the same kind of reason. Each host has its entry of the limit and the rows
+    with the same verdict, worst first."""
 
     limit: dict[str, Any]
     verdict: str
@@ -93,7 +93,7 @@ class LimitGroup:
 
 
 def limit_groups(model: Model) -> list[LimitGroup]:
-    """Return the limits that hosts do not keep, as far as no other cause explains them."""
+    """Return the limits that hosts do not meet, except for those that another cause explains."""
     groups: dict[tuple[Any, ...], LimitGroup] = {}
     for host in model.hosts:
         ends = unexplained(host) if host.verdict not in GOOD and host.limits else []
@@ -113,7 +113,7 @@ def limit_groups(model: Model) -> list[LimitGroup]:
 
 
 def has_symptoms(group: LimitGroup) -> bool:
-    """Whether figures of rows explain why the limit is not kept."""
+    """Whether figures of rows explain why the limit is not met."""
     return (
         group.why not in _ADVICE
         and group.limit["unit"] != MARGIN.unit
@@ -185,8 +185,8 @@ def joined(groups: Iterable[LimitGroup]) -> list[LimitGroup]:
 
 
 def _besides(limit: Mapping[str, Any], metric: str) -> str:
-    """Return the text of a limit that follows another limit. It contains the metric only if that is different. Metrics
-    are compared as a whole, because latency_p99_9 also begins with latency_p99."""
+    """Return the text of a limit that follows another limit. It contains the metric only if the metrics of the two
+    limits differ. Metrics are compared as a whole, because latency_p99_9 also begins with latency_p99."""
     return ("the hard limit " if limit["hard"] else "") + str(limit["limit"]).removeprefix(f"{metric} ").strip()
 
 
@@ -425,7 +425,8 @@ def _load_text(loads: Sequence[int], words: Words) -> str:
 
 
 def _workers(rows: Iterable[JudgedRow], loads: Sequence[int], words: Words) -> str:
-    """Return the names of the queue managers concerned, if they are only some of those that wrote together."""
+    """Return the names of the queue managers concerned, unless these are all of the queue managers that wrote
+    together."""
     names = {row.worker_name for row in rows if row.load_point != 1}
     if not names or ALL_WORKERS in names or (words.load_is_workers and len(names) == max(loads)):
         return ""

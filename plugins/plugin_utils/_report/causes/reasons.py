@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Finds the reasons for a host's verdict other than limits that it does not keep."""
+"""Finds the reasons for a host's verdict other than limits that the host does not meet."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Finds symptoms in the figures of a host that does not keep a limit. They are hints for finding the cause, and never
+"""Finds symptoms in the figures of a host that does not meet a limit. They are hints for finding the cause, and never
 change a verdict."""
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def medians_of(hosts: Iterable[Host]) -> dict[str, Median]:
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """A host that does not keep a limit (an entry of its limits), with the figures of the `all` rows to which the limit
+    """A host that does not meet a limit (an entry of its limits), with the figures of the `all` rows to which the limit
     applies."""
 
     host: Host
@@ -70,7 +70,7 @@ class Suspect:
 
     @property
     def is_latency(self) -> bool:
-        """Whether it is a limit on a latency."""
+        """Whether the limit is on a latency."""
         return self.limit["unit"] == "ns"
 
     def at(self, row: Mapping[str, Any]) -> str:
@@ -88,8 +88,8 @@ class Suspect:
 
     @property
     def strictest_ns(self) -> float:
-        """The strictest latency limit that the host does not keep in the worst row. Writes that took longer were not
-        fast, whichever limit is being explained."""
+        """The strictest latency limit that the host does not meet in the worst row. Writes that took longer than this
+        were not fast, whichever limit is being explained."""
         step = _step(self.worst)
         there = [
             limit["limit_value"]
@@ -102,8 +102,8 @@ class Suspect:
 def symptoms_of(
     host: Host, limit: Mapping[str, Any], decisive: Sequence[JudgedRow], medians: Medians
 ) -> list[tuple[str, str]]:
-    """Return symptoms as (key, figures): the best explanation of why a limit is not kept, and whether the volume
-    differs from its class."""
+    """Return symptoms as (key, figures): the best explanation of why a limit is not met, and whether the volume differs
+    from its class."""
     steps = {row.step for row in decisive}
     rows = [row for row in _all_rows(host) if _step(row) in steps]
     suspect = Suspect(host, limit, rows)

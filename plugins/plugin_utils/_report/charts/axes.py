@@ -118,7 +118,7 @@ def chart(
 
 
 def room_for(labels: Iterable[str]) -> float:
-    """Return how much more room than usual the labels beside the plot need; block sizes need none."""
+    """Return how much more room than usual the labels beside the plot need. Block sizes need no more room."""
     longest = max(map(len, labels), default=0)
     return _WIDEST_CHARACTER * longest - (LEFT - 5) if longest > _USUAL_LABEL else 0.0
 

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Shows figures side by side on one line for each block size. Compares queue managers with each other, one with
-several, and the first pass with later ones."""
+"""Shows figures side by side on one line for each block size. The charts compare queue managers with each other, one
+queue manager with several, and the first pass with later passes."""
 
 from __future__ import annotations
 

@@ -177,8 +177,8 @@ class _Canvas:
     def line(
         self, colour: int, values: Sequence[float | None], left_out: set[int], conspicuous: Sequence[int]
     ) -> Markup:
-        """Return a line through the certificates that are used, with a dot for each, a pale dot for each that is not
-        used, and a ring around conspicuous ones."""
+        """Return a line through the certificates that are used. Each of these has a dot, each certificate that is not
+        used has a pale dot, and conspicuous certificates have a ring around the dot."""
         counted = [(place, value) for place, value in enumerate(values) if value is not None and place not in left_out]
         pale = [(place, value) for place, value in enumerate(values) if value is not None and place in left_out]
         parts = [

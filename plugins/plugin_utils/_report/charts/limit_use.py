@@ -1,8 +1,8 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Shows a fleet in one picture, on a logarithmic axis. The mark of each host shows which share it uses of the limit to
-which it comes closest."""
+"""Shows a fleet in one picture, on a logarithmic axis. The mark of each host shows the share that the host uses of the
+limit to which it comes closest."""
 
 from __future__ import annotations
 

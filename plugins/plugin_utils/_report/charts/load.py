@@ -77,8 +77,8 @@ def _capacity_metric(host: Host) -> str:
 
 
 def load_charts(host: Host) -> list[Markup]:
-    """Return a chart for every judged metric, and for each of METRICS, that has figures for at least two load points,
-    except the metric of the capacity chart."""
+    """Return a chart for every judged metric, and for each of METRICS, that has figures for at least two load points.
+    The metric of the capacity chart is left out."""
     judged = [
         str(limit["metric"])
         for limit in host.limits
@@ -154,8 +154,8 @@ def _curves(host: Host, metric: str) -> tuple[dict[Series, Points], bool]:
 
 
 def _bounds(host: Host, metric: str, colours: Mapping[Series, str]) -> list[_Bound]:
-    """Return the limits without the hard ones: for streams, the tightest limit of each stream; otherwise, each limit
-    once, because it is the same for all block sizes."""
+    """Return the limits except for the hard limits. For streams, these are the tightest limits of each stream.
+    Otherwise, each limit is returned once, because it is the same for all block sizes."""
     found: dict[Any, _Bound] = {}
     limits = [
         (float(limit["limit_value"]), span)

@@ -57,8 +57,8 @@ def picture(height: float, label: str, body: Markup) -> Markup:
 
 
 def piles(kinds: Iterable[Marks], axis: Axis, line: float, room: float, size: int = SMALL) -> Markup:
-    """Return the marks of some kinds, the later ones on top of the earlier ones, piled up from the line into the given
-    room, which is upwards if negative."""
+    """Return the marks of several kinds, piled up from the line into the given room. The room is above the line if ``room``
+    is negative. Marks of later kinds are on top of those of earlier kinds."""
     shown = [kind for kind in kinds if kind.values]
     counts: dict[int, list[int]] = {}
     for number, kind in enumerate(shown):
@@ -95,7 +95,7 @@ def _marks(x: float, heights: Sequence[float], upright_size: int) -> Iterable[st
 
 
 def _bar(x: float, start: float, height: float) -> str:
-    """Return the path of a pile whose marks would overlap, such that a single mark among many is still visible."""
+    """Return the path of a pile whose marks would overlap. A single mark among many is still visible."""
     return f"M{x:.0f} {start:.1f}v{math.copysign(max(_LEAST, abs(height)), height):.1f}"
 
 

@@ -122,7 +122,8 @@ def _cases(model: Model, host: Host) -> list[Case]:
 
 
 def _measurement(host: Host) -> Case:
-    """Return the case of the measurement itself: the part of the host's verdict that is not explained by a limit."""
+    """Return the test case of the measurement itself: the part of the host's verdict that is not explained by a
+    limit."""
     reasons = [
         _named(finding.get("limit_id"), in_words(finding, host.words)) for finding in beside_limits(host, host.limits)
     ]

@@ -153,7 +153,8 @@ def _steps(hosts: list[tuple[Host, str]], used: list[Used], every: bool) -> Iter
 
 
 def _nearest_its_limit(host: Host, limits: Used) -> tuple[Any, ...] | None:
-    """Return the index of the step that uses most of a limit; without such a limit, the index of the first step."""
+    """Return the index of the step that uses the largest share of a limit. If no limit judges a step, return the index
+    of the first step."""
     places = [_place_of(figures) for dummy, figures in host.results() if figures["worker"] == ALL_WORKERS]
     worst = (_place_of(limit["worst"]) for dummy, limit in limits)
     return next((place for place in worst if place in places), places[0] if places else None)

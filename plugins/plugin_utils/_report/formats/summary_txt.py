@@ -133,7 +133,7 @@ def _causes(model: Model) -> Iterator[str]:
 
 
 def _passes(host: Host) -> Iterator[str]:
-    """Yield the results of the limits that the only host of a run keeps."""
+    """Yield the results of the limits that the only host of a run meets."""
     for limit in host.limits:
         if limit["verdict"] == PASS and not limit["hard"]:
             yield head(PASS, limit["worst"]["reason"])

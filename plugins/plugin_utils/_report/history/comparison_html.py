@@ -119,7 +119,7 @@ def _interval(host: Mapping[str, Any]) -> str:
 
 
 def _beyond(host: Mapping[str, Any]) -> str:
-    """Return the change of a volume without that of its class; nothing if the class has no change."""
+    """Return the change of a volume beyond the change of its class; nothing if the class has no change."""
     return "" if host["beyond_class"] in (None, host["change"]) else percent(host["beyond_class"])
 
 

@@ -150,7 +150,7 @@ def moments_of(volume: Mapping[str, Any]) -> Callable[[str], str]:
 
 
 def event_sentence(volume: Mapping[str, Any], event: Mapping[str, Any], arrow: str = "->") -> str:
-    """Return lines about when figures of a volume moved, by how much, and what else changed then."""
+    """Return lines that say when the figures of a volume moved, by how much, and what else changed at that time."""
     changes = [row["change"] for row in event["rows"]]
     span = percent(changes[0]) if len(changes) == 1 else f"{percent(min(changes))} to {percent(max(changes))}"
     rows = row_text(event["rows"][0]) if len(changes) == 1 else f"{len(changes)} rows"
