@@ -210,9 +210,9 @@ class RemoteAction(ActionBase):
         return answer
 
     def _unknown_user(self, arguments: Mapping[str, Any]) -> str:
-        """Return a message if the module was to run as a user who does not exist on the host; otherwise an empty text.
-        Without this check, the call fails with an error of sudo, chown or setfacl, which depends on the host and on
-        pipelining.
+        """Return a message if the module was to run as a user who does not exist on the host; otherwise an empty
+        string. Without this check, the call fails with an error of sudo, chown or setfacl, which depends on the host
+        and on pipelining.
         """
         user = arguments.get("user")
         if not user or not self._connection.become:

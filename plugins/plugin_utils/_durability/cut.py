@@ -192,7 +192,8 @@ def found_beyond(seen: Seen, rows: Sequence[Mapping[str, str]]) -> dict[int, int
 
 
 def why_blind(seen: Seen, sight: Sight, beyond: Mapping[int, int], limit_ns: int) -> str:
-    """Return the reason if too long a loss at the end could have gone unnoticed; otherwise empty."""
+    """Return the reason if a loss at the end that is longer than the limit could have gone unnoticed; otherwise an
+    empty string."""
     if sight.visible_from_ns is None or seen.ready is None or len(beyond) != seen.ready.qm:
         return (
             "it is not known how short a loss at the end could have gone unnoticed, because the "
@@ -223,8 +224,8 @@ def why_blind(seen: Seen, sight: Sight, beyond: Mapping[int, int], limit_ns: int
 
 
 def why_no_cut(command: Command, witnessed: Witnessed, returned: Returned) -> str:
-    """Return the reason if this was not, or may not have been, a power cut of a host that was writing; otherwise
-    empty."""
+    """Return the reason if this was not, or may not have been, a power cut of a host that was writing; otherwise an
+    empty string."""
     return _why_not_writing(command, witnessed) or _why_not_cut(command, witnessed) or _why_not_back(command, returned)
 
 
@@ -286,7 +287,7 @@ def _why_not_back(command: Command, returned: Returned) -> str:
 
 
 def why_other_volume(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
-    """Return the reason if this is not the file system that was written to; otherwise empty."""
+    """Return the reason if this is not the file system that was written to; otherwise an empty string."""
     known = before.get("filesystem_uuid") or ""
     differing = [
         name
@@ -316,7 +317,7 @@ def _why_recreated(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
 
 
 def why_unchecked(checked: Checked) -> str:
-    """Return the reason if the check of the files is inconclusive; otherwise empty."""
+    """Return the reason if the check of the files is inconclusive; otherwise an empty string."""
     if checked.problem:
         return f"the files could not be checked: {checked.problem}"
     if checked.status not in (CHECK_KEPT, CHECK_LOST):
@@ -346,7 +347,7 @@ _LOSSES = (
     ("zeroed", "zeroed_positions", "{} blocks are zeroed"),
     ("corrupt", "corrupt_positions", "{} blocks hold damaged data"),
 )
-"""The kinds of damage: the column of durability.csv that counts each kind, and the text about it."""
+"""The kinds of damage: the column of durability.csv that counts each kind, and its description."""
 DAMAGE = {column: damage for damage, column, _text in _LOSSES}
 
 

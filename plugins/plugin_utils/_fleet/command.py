@@ -43,8 +43,8 @@ def agreed_settings(
     of_hosts: Mapping[str, Mapping[str, Any]],
     inventory: Collection[str],
 ) -> dict[str, Any]:
-    """Return the single value of each variable. If a variable is not set, this is its default, or an empty text if it
-    has none.
+    """Return the single value of each variable. If a variable is not set, its default is used, or an empty string if it
+    has no default.
 
     ``of_play`` are the variables that the play sets for all hosts, ``of_hosts`` are the variables of each host of the
     play, and ``inventory`` names the hosts of the inventory. Raises SettingsError if hosts differ, or if a value cannot
@@ -74,7 +74,7 @@ def _has_a_say(name: str, host: str, of_hosts: Mapping[str, Mapping[str, Any]], 
 
 
 def _read(value: Any) -> Any:
-    """Return the value of a variable that is not an option of a role, or an empty text if it is not set."""
+    """Return the value of a variable that is not an option of a role, or an empty string if it is not set."""
     return "" if is_empty(value) else plain(value)
 
 

@@ -131,7 +131,7 @@ def _of_each_host(name: str, values: Mapping[str, Any], read: Callable[[Any], _R
 
 
 def _one_line(value: Any) -> str:
-    """Return a text, or a dict of texts and numbers, in one line that does not depend on the order of its keys.
+    """Return a string, or a dict of strings and numbers, as one line that does not depend on the order of the keys.
     Raises ValueError."""
     if isinstance(value, Mapping):
         value = ", ".join(f"{key}={_one_line(value[key])}" for key in sorted(value, key=str))

@@ -165,8 +165,8 @@ def _reason(line: Status) -> tuple[str, ...]:
 
 
 def _not_yet(line: Status) -> str:
-    """Return a text that says that a volume was never certified. It does not suggest to certify it against a profile
-    that can never certify."""
+    """Say that a volume was never certified. The text does not suggest certifying the volume against a profile that can
+    never certify."""
     if line.attempt and not line.attempt.can_certify:
         return f"nothing has certified it yet, and {line.profile} never certifies"
     return f"nothing has certified it against {line.profile} yet" if line.profile else "nothing has certified it yet"
@@ -413,8 +413,8 @@ def _age_days(kept: CutResult, today: Today) -> int:
 
 
 def _kept_text(kept: CutResult, today: Today) -> str:
-    """Return a text that says how many power cuts lost no write, the bound that they prove, how old they are, and until
-    when they are valid."""
+    """Describe how many power cuts lost no write, the bound that they prove, how old they are, and until when they are
+    valid."""
     cuts, age, until = (
         f"{kept.cuts} power {'cut' if kept.cuts == 1 else 'cuts'} kept",
         _age_days(kept, today),

@@ -163,7 +163,7 @@ def claim_of(cuts: Sequence[Mapping[str, Any]]) -> str:
 
 def why_not_certifying(cuts: int, wanted: int) -> str:
     """Return the reason if this number of cuts without a loss does not certify anything under a profile that requires
-    ``wanted`` of them (0 if it does not require any number); otherwise empty."""
+    ``wanted`` of them (0 if it does not require any number); otherwise an empty string."""
     if wanted:
         return "" if cuts >= wanted else f"too few, the profile asks for {_units.format_count(wanted)}"
     bound = chance_bound(cuts)

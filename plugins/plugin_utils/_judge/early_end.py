@@ -44,7 +44,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import T
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import GOOD, INCONCLUSIVE, WARN
 
 ANY_TIME = ("latency_max",)
-"""Metrics without a test that can break a limit at any time, and cannot keep it again."""
+"""Metrics without a test. They can break a limit at any time, and cannot meet it again afterwards."""
 ANY_TIME_METHODS = (SHARE_OF_OPERATIONS, SHARE_OF_TIME)
 THROTTLED_TEXT = (
     "steps ended early because all limits were kept (sweep_end_early), but the volume was throttled, so it may become "

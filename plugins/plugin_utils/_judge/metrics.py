@@ -36,7 +36,7 @@ load."""
 CAPACITY = "capacity"
 """Scope of a metric that is judged once: its figure follows from the judgements of all load points."""
 HIGHEST = "highest"
-"""Scope of a metric that is judged for the rows of the highest load point that keeps all other limits."""
+"""Scope of a metric that is judged for the rows of the highest load point that meets all other limits."""
 ONCE = (RUN, TARGET, CAPACITY)
 """Scopes of metrics that have no row."""
 

@@ -30,25 +30,25 @@ class Kind:
     """The key of record.json for data that only records of this kind have; empty if there is no such data."""
 
     profile_key = ""
-    """The key of a profile's section about such runs, empty if there is none. ``criteria`` reads it."""
+    """The key of a profile's section about runs of this kind; empty if there is none. ``criteria`` reads it."""
 
     plan_fact = ""
     """The fact that holds the plan of a host: the volumes and the values of the options, or the problem with them."""
 
     variables: tuple[str, ...] = ("",)
-    """Prefixes of the variables that concern such a run. Their values are recorded in run.json."""
+    """Prefixes of the variables that concern runs of this kind. Their values are recorded in run.json."""
 
     agreed_on: tuple[str, ...] = ("gate_",)
     """Prefixes of the variables on whose values all hosts of a run must agree."""
 
     tests_storage = False
-    """Whether it measures storage. Only such runs are compared with a baseline, sliced and merged."""
+    """Whether runs of this kind measure storage. Only runs that do are compared with a baseline, sliced and merged."""
 
     certifies = False
-    """Whether ``memory`` can make a certificate from a record of such a run."""
+    """Whether ``memory`` can make a certificate from a record of a run of this kind."""
 
     is_remembered = False
-    """Whether such runs are stored in the history, so that a history may be required."""
+    """Whether runs of this kind are stored in the history, so that a history may be required."""
 
     needs_verdict = True
     """Whether a record without a verdict is an error."""
@@ -64,17 +64,18 @@ class Kind:
     """Whether the tables of its records describe steps: run.csv, results.csv and the tables that belong to them."""
 
     is_live = False
-    """Whether it watches a load that comes from other programs. Its figures cannot be compared with those of similar
-    volumes, and cannot be repeated."""
+    """Whether a run of this kind watches a load that comes from other programs. The figures of such a run cannot be
+    compared with those of similar volumes, and they cannot be repeated."""
 
     stored = "certificates"
-    """What such a run stores in the history, as a phrase for messages."""
+    """What a run of this kind stores in the history, as a phrase for messages."""
 
     held_against = "certificates"
-    """What its hosts are compared with before they are judged, as a phrase for messages."""
+    """What the hosts of a run are compared with before they are judged, as a phrase for messages."""
 
     why_untested = ""
-    """Why such a run cannot be merged, as the continuation of "The run ... ". Empty for a kind that tests storage."""
+    """Why a run of this kind cannot be merged, as the continuation of "The run ... ". Empty for a kind that tests
+    storage."""
 
     why_left_out = ""
     """The same reason for runs that were found automatically, as the continuation of "Left out, because "."""

@@ -28,14 +28,15 @@ class View:
     """A suffix for the purpose of the storage, such as ", live"."""
 
     criteria = ""
-    """Sentences about the criteria for such a run, if it is not judged by the limits of a profile. Otherwise empty."""
+    """Sentences about the criteria for a run of this kind, if the limits of a profile do not judge it; otherwise
+    empty."""
 
     without_figures = "Nothing was measured."
     """The text that replaces the picture of the fleet if no host has figures."""
 
     cause = ""
-    """The kind of causes (see ``_report/causes/groups.py``) that only such a run has, and for which it gives advice.
-    Empty if there are none."""
+    """The kind of causes (see ``_report/causes/groups.py``) that only runs of this kind have, and for which the view
+    gives advice; empty if there are none."""
 
     remembered = ""
     """The kind of findings about such runs that the history adds to a measurement. Their causes are of the same kind.

@@ -30,8 +30,8 @@ def has_playbooks(directory: str) -> bool:
 
 
 def as_started(text: str, directory: Any) -> str:
-    """Return a text in which playbooks are named as in the command that was started. If ``directory`` cannot be a
-    directory of playbooks, the text is returned unchanged."""
+    """Return ``text`` with playbooks named as in the command that was started. If ``directory`` cannot be a directory
+    of playbooks, the text is returned unchanged."""
     if not isinstance(directory, str) or FOLDER not in text or (directory and not _PLAIN.fullmatch(directory)):
         return text
     return _NAMED.sub(

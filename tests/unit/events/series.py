@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Series for promtool of the metrics that the collection writes, and of those that queue managers publish. The time of
+"""Makes promtool series of the metrics that the collection writes, and of those that queue managers publish. Time in
 promtool begins in 1970."""
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ RULES = PROJECT / "docs/prometheus/logdisk.rules.yml"
 
 
 def kept(exposition, *names):
-    """Return the series of these metrics, or of all, each of which keeps its value for 365 intervals."""
+    """Return the series of the given metrics, or of all metrics. Each series keeps its value for 365 intervals."""
     found = samples_of(exposition)
     return {
         f"{name}{{{','.join(f'{label}={json.dumps(value)}' for label, value in labels)}}}": f"{value:.9g}+0x365"

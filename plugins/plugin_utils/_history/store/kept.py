@@ -18,7 +18,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files impor
 
 def keep_if_asked(path: str, stage: int, place: str = "") -> str:
     """Keep the directory of a run in its history, or in the history at another place, if the run requests this. Returns
-    the reason if it failed; otherwise an empty text."""
+    the reason if it failed; otherwise an empty string."""
     if not is_kept(path):
         return ""
     try:

@@ -132,7 +132,7 @@ SYMPTOMS = {
         (STORAGE, SYSTEM),
     ),
 }
-"""Symptoms of hosts that do not keep a limit. The symptoms that explain most come first."""
+"""Symptoms of hosts that do not meet a limit. The symptoms that explain most come first."""
 
 DISTURBANCES = {
     STEAL: Advice(

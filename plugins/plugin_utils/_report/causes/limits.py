@@ -60,9 +60,10 @@ SHOWN_SYMPTOMS = 2
 
 
 NotKept = tuple[Host, dict[str, Any], tuple[JudgedRow, ...]]
-"""A host, the entry of a limit that it does not keep, and the rows with the same verdict as the entry, worst first."""
+"""A host, the entry of a limit that the host does not meet, and the rows with the same verdict as the entry, worst
+first."""
 Look = Callable[[NotKept], list[tuple[str, str]]]
-"""A function that returns the symptoms of a host that does not keep a limit, as keys and figures."""
+"""A function that returns the symptoms of a host that does not meet a limit, as keys and figures."""
 
 
 @dataclass(slots=True)
@@ -240,7 +241,7 @@ _ADVICE = {
     NO_FIGURE: "too_few",
     NO_ROW: "nothing",
 }
-"""The causes why a limit does not pass, each with the advice that applies regardless of the figures."""
+"""The reasons why a limit does not pass, each with the advice that applies regardless of the figures."""
 
 
 _ADVICE_BY_METRIC = {NOT_STARTED: "pace", "capacity": "capacity", "target_operations_share": "capacity"}

@@ -36,7 +36,7 @@ _LANE = 26
 _ROOM = 0.06
 """The room on either side of the axis, in decades."""
 _FAR = 3
-"""A host whose p99 is this many times the median is named even if it keeps its limits."""
+"""A host whose p99 is this many times the median is named even if it meets its limits."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ class Marks:
     name: str
     values: Sequence[float]
     is_upright: bool = False
-    """Whether they are short upright lines, which differ from dots and squares even in grey."""
+    """Whether the marks are short upright lines, which differ from dots and squares even in grey."""
 
 
 def picture(height: float, label: str, body: Markup) -> Markup:
@@ -57,8 +57,8 @@ def picture(height: float, label: str, body: Markup) -> Markup:
 
 
 def piles(kinds: Iterable[Marks], axis: Axis, line: float, room: float, size: int = SMALL) -> Markup:
-    """Return the marks of several kinds, piled up from the line into the given room. The room is above the line if ``room``
-    is negative. Marks of later kinds are on top of those of earlier kinds."""
+    """Return the marks of several kinds, piled up from the line into the given room. If ``room`` is negative, it is
+    above the line. Marks of later kinds are on top of those of earlier kinds."""
     shown = [kind for kind in kinds if kind.values]
     counts: dict[int, list[int]] = {}
     for number, kind in enumerate(shown):

@@ -306,7 +306,8 @@ HOSTILE = {
 
 
 def action(module, answer, interpreter=None, **arguments):
-    """Return an action plugin whose host answers with ``answer``, or cannot be reached if that is an exception."""
+    """Return an action plugin whose host answers with ``answer``. If ``answer`` is an exception, the host cannot be
+    reached."""
 
     class Answering(module.ActionModule if module else RemoteAction):
         def _execute_module(self, **dummy):

@@ -173,7 +173,7 @@ def test_what_a_command_leaves_running_is_not_waited_for():
 
 def power(monkeypatch, tmp_path, answer, states=(witness.WRITING, witness.WRITING)):
     """Return the result of the task that cuts the power, and whether it ran its command. ``answer`` is the host's
-    answer; ``states`` are those of the witness before and after it."""
+    answer; ``states`` are the states of the witness before and after the task."""
 
     before, after = (witness.State(name) for name in states)
     monkeypatch.setattr(witness, "wait", lambda *dummy: before)

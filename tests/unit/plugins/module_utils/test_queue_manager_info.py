@@ -202,7 +202,8 @@ def test_one_broken_queue_manager_does_not_hide_the_others(tree):
     ],
 )
 def test_a_log_directory_without_files_of_a_log_is_not_taken_for_one(tree, names, absent):
-    """A directory like a mount point whose file system is not mounted: a test would measure the disk below it."""
+    """The directory looks like a mount point whose file system is not mounted. A test would measure the disk that
+    contains the mount point."""
     tree.add("QM1", LOG, log=False)
     (tree.root / "log/QM1").mkdir(parents=True)
     for name in names:

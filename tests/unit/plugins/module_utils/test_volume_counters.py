@@ -48,7 +48,8 @@ class Device:
 
 
 class Machine:
-    """A tree like sysfs, with controllers named like NVMe's and block devices upon them, and one like /dev."""
+    """A tree like sysfs that has controllers with the names of NVMe controllers and their block devices, and a tree
+    like /dev."""
 
     def __init__(self, root):
         self.root = root

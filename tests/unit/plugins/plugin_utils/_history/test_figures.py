@@ -27,7 +27,8 @@ SMALL = (4096, 1, "log", "write")
 
 
 def with_(content=CONTENT, **parts):
-    """Return a certificate's content with other fields. A dictionary adds to the existing one."""
+    """Return a copy of a certificate's content with different values for some fields. A dictionary is merged into the
+    existing one."""
     return {
         **content,
         **{key: {**content[key], **value} if isinstance(value, dict) else value for key, value in parts.items()},
@@ -72,7 +73,7 @@ def test_a_class_is_given_or_follows_from_the_device_and_file_system():
         ({}, ""),
         ({"verdict": "warn"}, ""),
         ({"verdict": "fail", "limits_verdict": "fail"}, "it does not keep its limits (verdict fail)"),
-        ({"verdict": "fail", "limits_verdict": "pass"}, ""),  # the comparison failed, but the limits are kept
+        ({"verdict": "fail", "limits_verdict": "pass"}, ""),  # the comparison failed, but the limits are met
         ({"verdict": "pass", "limits_verdict": "inconclusive"}, "it does not keep its limits (verdict inconclusive)"),
         ({"disturbances": ["steal"]}, "its measurement was disturbed"),
         ({"method_version": None}, "its tester names no version of its method"),

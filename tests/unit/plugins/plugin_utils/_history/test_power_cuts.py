@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A profile can require power cuts. The verdict then depends on those in the history, and missing power cuts are never
-a pass."""
+"""A profile can require power cuts. The verdict then depends on the power cuts in the history, and missing power cuts
+are never a pass."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ the same each time.
 
 shows the rates. A write takes 400 us, or longer than the limit during a burst. Bursts are as frequent as the share of
 slow writes requires. If a disk's share is above what the percentile allows, it breaks the limit and must hardly ever
-pass; if the share is below, it keeps the limit and must hardly ever fail. The table also shows how often a textbook
+pass; if the share is below, it meets the limit and must hardly ever fail. The table also shows how often a textbook
 bound would pass a disk that breaks its limit. docs/error_rates.md prints these rates.
 """
 
@@ -185,7 +185,7 @@ def looks(seconds: int) -> Iterator[int]:
 
 
 def ends_at(evidence_against, writes: list[int], slow: list[int], judgements: int) -> int | None:
-    """Return the number of seconds after which the tester ends a step, None if it does not."""
+    """Return the number of seconds after which the tester ends a step; None if the tester does not end it early."""
     claim, seconds = Claim(1, 100, 1, FASTEST_NS), (Second * len(writes))(*zip(writes, slow))
     enough = POWER * math.log(judgements / ALPHA) + SPARE
     return next(
@@ -196,8 +196,8 @@ def ends_at(evidence_against, writes: list[int], slow: list[int], judgements: in
 def passes_at(
     evidence_for, writes: list[int], slow: list[int], allowed: Fraction, limit_ns: int, pass_after_s: int
 ) -> int | None:
-    """Return the number of seconds after which the tester ends a step because its limit is kept, None if it does
-    not."""
+    """Return the number of seconds after which the tester ends a step because its limit is met; None if the tester does
+    not end it early."""
     claim = Claim(allowed.numerator, allowed.denominator, 1, FASTEST_NS, limit_ns)
     seconds = (Second * len(writes))(*zip(writes, slow))
     enough = math.log(1 / ALPHA) + SPARE
@@ -265,7 +265,7 @@ def test_early_ends(monkeypatch, evidence_of_tester, name, disk, seconds, judgem
 def test_steps_that_end_because_a_limit_is_kept(
     monkeypatch, evidence_of_tester, name, disk, allowed, limit_us, required
 ):
-    """How often a step of 1,800 s ends after 600 s because its limit is kept, and how often it passes, then or at its
+    """How often a step of 1,800 s ends after 600 s because its limit is met, and how often it passes, then or at its
     planned end. A step that ended early must always pass, even with the writes that end after the decision."""
     monkeypatch.setattr(statistics, "_upper_bound", lambda *_: None)
     rng, outcomes, ends, planned_s = random.Random(name), Counter(), [], 1800

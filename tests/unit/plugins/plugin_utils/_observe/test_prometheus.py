@@ -260,7 +260,7 @@ def test_long_hostile_lines_are_read_in_linear_time():
     ("slowest", "longest_ns"), [(("0.5", "0.5", "0.01", "0.02"), None), (("0.01", "0.5", "0.01", "0.02"), 500_000_000)]
 )
 def test_after_a_restart_the_slowest_write_is_known_only_if_it_is_longer_than_all_before(slowest, longest_ns):
-    """Otherwise, the writes after the restart alone could keep a limit on the slowest write."""
+    """Otherwise, the writes after the restart alone could meet a limit on the slowest write."""
     found = read(
         samples(
             *(exposition(physical_written_bytes=4096, slowest_write_since_restart_seconds=each) for each in slowest)

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The values from inventories and surveys. ansible-core 2.16 passes strings. Later versions read an empty text as null,
-and numbers and booleans as such."""
+"""The values from inventories and surveys. ansible-core 2.16 passes strings. Later versions read an empty string as
+null, and numbers and booleans as such."""
 
 from __future__ import annotations
 

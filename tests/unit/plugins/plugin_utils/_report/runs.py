@@ -310,8 +310,8 @@ def observation(
     own_profile=True,
     profile="mq-live",
 ):
-    """A run that observed live queue managers: one is judged and is slower than certified, two are only judged if all
-    are, and one has disappeared."""
+    """A run that observed live queue managers: one is judged and is slower than certified, two are judged only if all
+    of them are, and one has disappeared."""
     place = str(base / "history.sqlite")
     open_history(place, create=True).close()
     tested = RunDirectory.create(str(base), fabricate.run_data(names[:2], history={"place": place}))

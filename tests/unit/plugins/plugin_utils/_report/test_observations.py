@@ -245,7 +245,7 @@ def test_a_record_with_a_misshapen_observation_is_an_error(tmp_path, broken, unu
 
 
 def test_live_logs_share_one_column_and_have_advice_of_their_own(tmp_path):
-    """Each log has a different mean write size, which is independent of the others."""
+    """Each log has its own mean write size."""
     directory = runs.observation(tmp_path, own_profile=False)
     render(directory)
     report = json.loads(runs.content(directory, "report.json"))

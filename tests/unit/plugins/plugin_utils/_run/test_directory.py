@@ -524,8 +524,8 @@ WORSE = {"outcome": "worse", "verdict": "fail", "reason": "30 % more"}
 
 
 def compared_directory(tmp_path, **tables):
-    """Return a run that is compared with a baseline, with the record of a host that keeps its limits, and its
-    folder."""
+    """Return a run that is compared with a baseline, with the record of a host that meets its limits, and the folder of
+    this record."""
     directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["db07"], **COMPARED))
     files = fabricate.tables(**tables)
     return directory, directory.records.write(fabricate.judged(directory.run, "db07", files), files)

@@ -122,8 +122,8 @@ def test_fleets_of_twenty_hosts(deviation, before, after, non_inferior, all_name
     ],
 )
 def test_fleets_of_unequal_noise(before, after, deviation, noise_deviation, earlier):
-    """The first case is C2: hosts whose noise differs by a lognormal factor, unchanged, and with one of them 20 %
-    slower."""
+    """The first case is C2: the noise of the hosts differs by a lognormal factor. The hosts are compared unchanged, and
+    with one of them 20 % slower."""
     name = f"C2, {before} v {after}, {deviation:.0%}, noise {noise_deviation}, {earlier} earlier"
     rng, fleets, named, found = random.Random(name), 40, 0, 0
     for _ in range(fleets):
@@ -163,7 +163,7 @@ def test_fleets_of_five_classes(runs):
 @pytest.mark.parametrize(("deviation", "runs"), [(0.02, 2), (0.05, 3)])
 def test_c1(deviation, runs):
     """Comparing one run with one would find few slower hosts, because a single run cannot show whether it is an
-    outlier: see the fleets of twenty hosts."""
+    outlier. The fleets of twenty hosts show this."""
     rng, fleets = random.Random("C1"), 40
     named = sum(bool(compared(rng, 20, deviation, runs, runs, 0.0)[WORSE]) for _ in range(fleets))
     exactly = sum(compared(rng, 20, deviation, runs, runs, SLOWER)[WORSE] == SLOW_HOSTS for _ in range(fleets))

@@ -27,8 +27,8 @@ FEW, FLEET = [f"h{number}" for number in range(3)], [f"h{number:02}" for number 
 
 
 def certificate(host, day, factor=1.0, **fields):
-    """Return a host's certificate from the run of a day (1 to 31), with the latencies of BASE times a factor.
-    environment adds to that of BASE."""
+    """Return a host's certificate from the run of a day (1 to 31), with the latencies of BASE multiplied by a factor.
+    environment is added to the environment of BASE."""
     rows = [{**row, "latency_mean_ns": row["latency_mean_ns"] * factor} for row in BASE["rows"]]
     environment = {**BASE["environment"], **fields.pop("environment", {})}
     times = {"run_id": f"run-{day:02}", "judged_at": f"2026-01-{day:02}T10:00:00Z"}

@@ -39,8 +39,8 @@ MQLDT = (
 
 
 def certificate(host, number, factor=1.0, **fields):
-    """Return a host's certificate from the run of a week, with the figures of BASE times a factor. environment adds to
-    that of BASE."""
+    """Return a host's certificate from the run of a week, with the figures of BASE multiplied by a factor. environment
+    is added to the environment of BASE."""
     rows = [
         {**row, "latency_mean_ns": row["latency_mean_ns"] * factor, "bytes_per_s": row["bytes_per_s"] / factor}
         for row in BASE["rows"]

@@ -186,7 +186,7 @@ def test_a_class_of_eight_decides_by_fewer_runs_and_knows_a_common_night(tmp_pat
 
 
 def test_hosts_of_one_class_may_have_different_windows(tmp_path):
-    """A host that was disturbed in a run is compared with its class by its other runs."""
+    """A host that was disturbed in one run is compared with its class, based on its other runs."""
     nights = Nights(tmp_path, [f"h{number}" for number in range(9)])
     for _ in range(3):
         nights.certify("")
