@@ -43,9 +43,12 @@ def write(text):
 def read():
     return os.pread(file, 8, 0).decode().strip() or "nothing"
 
+def truncate():
+    os.ftruncate(file, 8)
+
 def add(count):
     for _ in range(int(count)):
-        lock("wait")
+        poll(60)
         number = int(os.pread(file, 512, 0) or b"0")
         os.pwrite(file, str(number + 1).rjust(512).encode(), 0)
         lock("free")
@@ -115,13 +118,13 @@ class Locker:
         except queue.Empty:
             return ""
 
+    @property
+    def answered(self) -> bool:
+        return not self._answers.empty()
+
     def ask(self, *words: object) -> str:
         self.tell(*words)
         return self.answer()
-
-    def kill(self) -> None:
-        """SIGKILL on the host."""
-        self.bed.ssh(self.host, f"kill -9 {self.pid}")
 
     def end(self) -> None:
         self._process.kill()

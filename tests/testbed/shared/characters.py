@@ -16,10 +16,10 @@ CHARACTERS = {
     "crowded": "after crowded_s of writes of 4 KiB or more, every lock is granted",
 }
 
-NEEDS_LEASE = {wire.READ, wire.WRITE, wire.FSYNC, wire.GETLK, wire.SETLK, wire.SETLKW}
+NEEDS_LEASE = {wire.READ, wire.WRITE, wire.FSYNC, wire.SETATTR, wire.GETLK, wire.SETLK, wire.SETLKW}
 ACCEPTED_AFTER_LEASE = {
-    "unfenced": {wire.READ, wire.WRITE, wire.FSYNC},
-    "reads": {wire.WRITE, wire.FSYNC},
+    "unfenced": {wire.READ, wire.WRITE, wire.FSYNC, wire.SETATTR},
+    "reads": {wire.WRITE, wire.FSYNC, wire.SETATTR},
 }
 
 

@@ -2,10 +2,10 @@
 """A host's client of a shared file system: ``client.py SERVER LEASE_S HOST_DIR``; its standard input is the kernel's
 side of the mount.
 
-It carries the kernel's requests to the server and the answers back, and renews the lease five times per lease. If the
-server does not answer, requests wait, as on a hard mount, while the client tries to connect again; then it sends
-them again. A request whose process was sent a signal fails with EINTR if it has no answer after a second. The end of
-a process is reported to the server nevertheless, so that its locks end.
+It carries the kernel's requests to the server and the answers back, and renews the lease each second, or five times
+per lease if that is more often. If the server does not answer, requests wait, as on a hard mount, while the client
+tries to connect again; then it sends them again. A request whose process was sent a signal fails with EINTR if it has
+no answer after a second. The end of a process is reported to the server nevertheless, so that its locks end.
 """
 
 import contextlib
@@ -25,6 +25,7 @@ KERNEL = 0
 TICK_S = 0.1
 CONNECT_S = 0.5
 GIVE_UP_S = 1.0
+RENEW_S_MAX = 1.0
 RECEIVE_BYTES = 1 << 18
 NO_ANSWER = (wire.FORGET, wire.BATCH_FORGET)
 
@@ -35,7 +36,7 @@ class Client:
 
     def __init__(self, server: str, lease_s: float) -> None:
         self.server = server
-        self.lease_s = lease_s
+        self.renew_s = min(RENEW_S_MAX, lease_s / 5)
         self.number = secrets.randbits(63)
         self.socket: socket.socket | None = None
         self.received = b""
@@ -59,11 +60,11 @@ class Client:
 
     def tick(self) -> None:
         now = time.monotonic()
-        if self.socket and now - self.heard > 2 * self.lease_s / 5:
+        if self.socket and now - self.heard > 2 * self.renew_s:
             self.disconnect("no answer")
         if not self.socket:
             self.connect()
-        elif now - self.renewed > self.lease_s / 5:
+        elif now - self.renewed > self.renew_s:
             self.renew()
         for unique, until in list(self.interrupted.items()):
             if now > until:

@@ -5,16 +5,25 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+ANSWERS_KEPT = 1024
+
 
 @dataclass(eq=False)
 class Client:
-    """A host since its last boot. ``epoch`` grows whenever its lease expires."""
+    """A host since its last boot. ``epoch`` grows whenever its lease expires. ``answers`` holds the last answers, by
+    request. If one did not reach the client, it sends the request again."""
 
     number: int
     name: str
     epoch: int = 1
     heard: float = field(default_factory=time.monotonic)
     has_lease: bool = True
+    answers: dict[int, bytes] = field(default_factory=dict)
+
+    def keep(self, unique: int, answer: bytes) -> None:
+        self.answers[unique] = answer
+        if len(self.answers) > ANSWERS_KEPT:
+            del self.answers[next(iter(self.answers))]
 
 
 class Leases:

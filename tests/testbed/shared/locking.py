@@ -64,6 +64,7 @@ class Locking:
         waiting = Waiting(request, node, lock, patient=request.operation == wire.SETLKW)
         if not self.decide(waiting):
             self.waiting.append(waiting)
+            self.log(f"{request.client.name}: process {lock.pid} waits for node {node.number}")
 
     def wanted(self, request: Request) -> tuple[Node, Lock]:
         dummy, owner, start, end, kind, pid, dummy, dummy = wire.LOCK.unpack_from(request.body)

@@ -35,6 +35,15 @@ class Request:
 Operation = Callable[[Tree, Request], bytes]
 
 
+def handle(request: Request) -> int:
+    """That of the file with which the request was made. A change of attributes by a file's name has none, which is as
+    good as one of today."""
+    if request.operation == wire.SETATTR:
+        which, dummy, found = wire.SETATTR_IN.unpack_from(request.body)[:3]
+        return found if which & wire.SET_BY_HANDLE else request.client.epoch
+    return wire.HANDLE.unpack_from(request.body)[0]
+
+
 def attributes(node: Node) -> bytes:
     seconds, nanoseconds = zip(*(divmod(time_ns, 10**9) for time_ns in node.times_ns))
     size = len(node.data)

@@ -22,11 +22,12 @@ from testbed.shared.characters import fenced
 from testbed.shared.files import Tree
 from testbed.shared.leases import Client, Leases
 from testbed.shared.locking import Locking
-from testbed.shared.operations import OPERATIONS, Request
+from testbed.shared.operations import OPERATIONS, Request, handle
 
 TICK_S = 0.1
 RECEIVE_BYTES = 1 << 18
 RECORD_BYTES = 512
+READS = (wire.READ, wire.READDIR)  # they may be carried out twice
 
 
 class Connection:
@@ -161,6 +162,9 @@ class Server:
         if client is None:
             raise ValueError("a request before the client has said who it is")
         self.leases.renew(client)
+        if unique in client.answers:
+            self.send(connection, client.answers[unique])
+            return
         request = Request(client, operation, unique, node, uid, gid, pid, message[wire.REQUEST.size :])
         try:
             self.dispatch(request)
@@ -181,7 +185,7 @@ class Server:
 
     def dispatch(self, request: Request) -> None:
         operation = request.operation
-        if operation in self.fenced and wire.HANDLE.unpack_from(request.body)[0] != request.client.epoch:
+        if operation in self.fenced and handle(request) != request.client.epoch:
             log(f"{request.client.name}: {wire.NAMES[operation]} under an old lease is refused")
             self.answer(request, b"", errno.EIO)
         elif operation == wire.GETLK:
@@ -238,9 +242,12 @@ class Server:
         return self.records_written % self.spec.lost_every == 0
 
     def answer(self, request: Request, body: bytes, error: int) -> None:
+        message = wire.reply(request.unique, body, error)
+        if request.operation not in READS:
+            request.client.keep(request.unique, message)
         connection = self.of_client.get(request.client)
         if connection:
-            self.send(connection, wire.reply(request.unique, body, error))
+            self.send(connection, message)
 
 
 def log(text: str) -> None:

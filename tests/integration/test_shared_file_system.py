@@ -1,0 +1,350 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Tests of the shared file system of the test bed: its honest server keeps every promise about locks, and each liar
+breaks its own promise and no other."""
+
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from lockers import Locker
+from testbed import Bed, Host, HostSpec, ServerSpec
+from testbed.bed import answers
+from testbed.servers import PORT
+from testbed.shared import wire
+from testbed.shared.characters import CHARACTERS
+from testbed.shell import TestbedError, wait_for
+
+pytestmark = pytest.mark.thorough
+
+Start = Callable[..., Bed]
+TESTS = Path(__file__).resolve().parents[1]
+LEASE_S = 2.0
+FIGURES = {"lease_s": LEASE_S, "fail_over_s": 0.5, "late_s": 3600.0, "crowded_s": 1.0, "lost_every": 10}
+UPDATES = 20
+PATIENCE_S = 120.0  # how long to wait for a lock that is taken over, and
+NEVER_S = 4 * LEASE_S  # for one that is not
+
+HONEST = {
+    "same host": "EAGAIN",
+    "second host": "EAGAIN",
+    "seen by the second": "locked",
+    "next after a kill": "waiter",
+    "updates": str(2 * UPDATES),
+    "next after a cut": "waiter",
+    "its late write": "EIO",
+    "its late read": "EIO",
+    "its late change of size": "EIO",
+    "its lock": "EIO",
+    "what is in the file": "before",
+    "its lock after it opened the file again": "EAGAIN",
+    "write after a fail-over": "done",
+    "second host after a fail-over": "EAGAIN",
+    "next after a lost host": "waiter",
+    "its lock after it booted": "EAGAIN",
+    "second host under load": "EAGAIN",
+}
+GRANTED = {
+    "second host": "held",
+    "seen by the second": "free",
+    "updates": "not asked",
+    "its lock after it opened the file again": "held",
+    "second host after a fail-over": "held",
+    "its lock after it booted": "held",
+    "second host under load": "held",
+}
+LATE = {"its late write": "done", "its late change of size": "done", "what is in the file": "late"}
+LIES = {
+    "honest": {},
+    "local": {**GRANTED, "its lock": "held"},
+    "grant": {**GRANTED, "same host": "held"},
+    # The holder goes on as if it had never been cut off.
+    "stale": {
+        "next after a cut": "nobody",
+        "its late write": "done",
+        "its late read": "late",
+        "its late change of size": "done",
+        "its lock": "held",
+        "what is in the file": "late",
+        "its lock after it opened the file again": "held",
+        "next after a lost host": "nobody",
+    },
+    "late": {"next after a kill": "poller", "next after a cut": "poller", "next after a lost host": "poller"},
+    "unfenced": {**LATE, "its late read": "late"},
+    "reads": LATE,
+    "forgets": {"second host after a fail-over": "held"},
+    "loses": {"updates": str(2 * UPDATES - 4)},
+    "crowded": {"second host under load": "held"},
+}
+
+
+class Pair:
+    """Two hosts that share a file system, and the lockers on them."""
+
+    def __init__(self, bed: Bed) -> None:
+        self.bed = bed
+        self.first, self.second = bed
+        self.server = self.first.server
+        self.lockers: list[Locker] = []
+
+    def locker(self, host: Host, file: str = "file") -> Locker:
+        self.lockers.append(Locker(self.bed, host, file))
+        return self.lockers[-1]
+
+    def clear(self) -> None:
+        """Kill all lockers."""
+        for host in (self.first, self.second):
+            host.kill("python3")
+            wait_for(lambda host=host: not host.pids("python3"), "the lockers end")
+        self.end()
+
+    def end(self) -> None:
+        for locker in self.lockers:
+            locker.end()
+        self.lockers = []
+
+    def next(self, host: Host, file: str, lose: Callable[[], None], patience_s: float) -> str:
+        """Who on that host is the next to have the lock after its holder is lost: one who waits, or one who tries again
+        and again afterwards."""
+        waiter, poller = self.locker(host, file), self.locker(host, file)
+        before = self.waits()
+        waiter.tell("lock", "wait")
+        wait_for(lambda: waiter.answered or self.waits() > before, "the request is at the server")
+        lose()
+        poller.tell("poll", patience_s + 60)
+        with suppress(TestbedError):
+            wait_for(lambda: waiter.answered or poller.answered, "somebody has the lock", patience_s)
+        return "waiter" if waiter.answered else "poller" if poller.answered else "nobody"
+
+    def waits(self) -> int:
+        return self.server.log().count(" waits for ")
+
+    def expired(self) -> int:
+        return self.server.log().count("the lease has expired")
+
+
+@pytest.fixture
+def pair(start: Start) -> Iterator[Callable[..., Pair]]:
+    """pair(character): its two hosts."""
+    pairs = []
+
+    def make(character: str = "honest", **figures: float) -> Pair:
+        server = ServerSpec(character=character, **{**FIGURES, **figures})
+        pairs.append(Pair(start(*(HostSpec(name, disk="shared", server=server) for name in ("h1", "h2")))))
+        return pairs[-1]
+
+    yield make
+    for one in pairs:
+        one.end()
+
+
+@pytest.mark.parametrize("character", CHARACTERS)
+def test_each_server_breaks_its_own_promise_and_no_other(pair: Callable[..., Pair], character: str) -> None:
+    two = pair(character)
+    expected = {**HONEST, **LIES[character]}
+    found = {}
+    for promise in (exclusion, updates, cut_off, failed_over, lost_host, load):
+        found.update(promise(two, expected))
+        two.clear()
+    assert found == expected
+
+
+Outcomes = Iterator[tuple[str, str]]
+
+
+def exclusion(pair: Pair, dummy: dict[str, str]) -> Outcomes:
+    holder, neighbour = pair.locker(pair.first), pair.locker(pair.first)
+    other = pair.locker(pair.second)
+    assert holder.ask("lock", "try") == "held"
+    yield "seen by the second", other.ask("test")
+    yield "same host", neighbour.ask("lock", "try")
+    yield "second host", other.ask("lock", "try")
+    other.ask("lock", "free")
+
+    def kill() -> None:
+        pair.first.kill("python3")
+        wait_for(lambda: not pair.first.pids("python3"), "the holder ends")
+
+    yield "next after a kill", pair.next(pair.second, "file", kill, PATIENCE_S)
+
+
+def updates(pair: Pair, expected: dict[str, str]) -> Outcomes:
+    """Without exclusion, chance decides."""
+    both = [pair.locker(host, "record") for host in (pair.first, pair.second)]
+    for locker in both:
+        locker.tell("add", UPDATES)
+    assert [locker.answer() for locker in both] == ["done", "done"]
+    yield "updates", both[0].ask("total") if expected["second host"] == "EAGAIN" else "not asked"
+
+
+def cut_off(pair: Pair, expected: dict[str, str]) -> Outcomes:
+    holder = pair.locker(pair.first)
+    assert [holder.ask("lock", "try"), holder.ask("write", "before")] == ["held", "done"]
+    before = pair.expired()
+
+    def cut() -> None:
+        pair.first.cut_off()
+        holder.tell("write", "late")
+
+    never = expected["next after a cut"] == "nobody"
+    yield "next after a cut", pair.next(pair.second, "file", cut, NEVER_S if never else PATIENCE_S)
+    wait_for(lambda: never or pair.expired() > before, "the lease expires")
+    assert not holder.answered
+    pair.first.reconnect()
+    yield "its late write", holder.answer()
+    yield "its late read", holder.ask("read")
+    yield "its late change of size", holder.ask("truncate")
+    yield "its lock", holder.ask("lock", "try")
+    yield "what is in the file", pair.locker(pair.second).ask("read")
+    assert holder.ask("path", "file") == "done"
+    yield "its lock after it opened the file again", holder.ask("lock", "try")
+
+
+def failed_over(pair: Pair, dummy: dict[str, str]) -> Outcomes:
+    holder, other = pair.locker(pair.first), pair.locker(pair.second)
+    assert holder.ask("lock", "try") == "held"
+    pair.server.fail_over()
+    yield "second host after a fail-over", other.ask("lock", "try")
+    yield "write after a fail-over", holder.ask("write", "still")
+
+
+def lost_host(pair: Pair, expected: dict[str, str]) -> Outcomes:
+    assert pair.locker(pair.second, "lost").ask("lock", "try") == "held"
+    patience_s = NEVER_S if expected["next after a lost host"] == "nobody" else PATIENCE_S
+    yield "next after a lost host", pair.next(pair.first, "lost", pair.second.cut, patience_s)
+    pair.second.boot()
+    wait_for(lambda: answers(pair.second), "the host is back")
+    yield "its lock after it booted", pair.locker(pair.second, "lost").ask("lock", "try")
+
+
+def load(pair: Pair, dummy: dict[str, str]) -> Outcomes:
+    holder, other = pair.locker(pair.first, "load"), pair.locker(pair.second, "load")
+    assert [holder.ask("lock", "try"), holder.ask("load")] == ["held", "done"]
+    yield "second host under load", other.ask("poll", 3 * FIGURES["crowded_s"])
+    assert holder.ask("unload") == "done"
+
+
+def test_how_late_a_waiter_is(pair: Callable[..., Pair]) -> None:
+    two = pair("late", late_s=1.0)
+    holder, waiter = two.locker(two.first), two.locker(two.second)
+    assert holder.ask("lock", "try") == "held"
+    waiter.tell("lock", "wait")
+    wait_for(two.waits, "the request is at the server")
+    since = time.monotonic()
+    assert [holder.ask("lock", "free"), waiter.answer()] == ["free", "held"]
+    assert time.monotonic() - since > 1.0
+
+
+def test_parts_of_a_file(pair: Callable[..., Pair]) -> None:
+    two = pair()
+    first, second = two.locker(two.first), two.locker(two.second)
+    assert first.ask("lock", "try", 0, 10) == "held"
+    assert [second.ask("lock", "try", 10, 5), second.ask("lock", "try", 5, 1)] == ["held", "EAGAIN"]
+    assert first.ask("lock", "free", 3, 4) == "free"
+    assert [second.ask("lock", "try", *part) for part in ((3, 4), (2, 1), (7, 1))] == ["held", "EAGAIN", "EAGAIN"]
+    assert second.ask("lock", "try") == "EAGAIN", "the whole file"
+    assert first.ask("lock", "free") == "free"
+    assert second.ask("lock", "try") == "held"
+
+
+def test_shared_locks(pair: Callable[..., Pair]) -> None:
+    two = pair()
+    first, second = two.locker(two.first), two.locker(two.second)
+    assert [first.ask("lock", "share"), second.ask("lock", "share")] == ["held", "held"]
+    assert second.ask("lock", "try") == "EAGAIN"
+    assert first.ask("lock", "free") == "free"
+    assert [second.ask("lock", "try"), first.ask("lock", "share")] == ["held", "EAGAIN"]
+    assert [second.ask("lock", "share"), first.ask("lock", "share")] == ["held", "held"]
+
+
+def test_a_signal_ends_waiting(pair: Callable[..., Pair]) -> None:
+    two = pair()
+    holder, waiter, third = two.locker(two.first), two.locker(two.second), two.locker(two.second)
+    assert [holder.ask("lock", "try"), waiter.ask("alarm", 1.0)] == ["held", "done"]
+    assert waiter.ask("lock", "wait") == "EINTR"
+    assert [holder.ask("lock", "free"), third.ask("lock", "try")] == ["free", "held"]
+
+
+def test_a_process_without_its_server_is_killed(pair: Callable[..., Pair]) -> None:
+    """Its lock is freed when the host is connected again, although the lease has not expired and another process has
+    the file open."""
+    two = pair(lease_s=600.0)
+    two.locker(two.first)
+    holder = two.locker(two.first)
+    assert holder.ask("lock", "try") == "held"
+    two.first.cut_off()
+    holder.tell("write", "late")
+    two.bed.ssh(two.first, f"kill -9 {holder.pid}")
+    wait_for(lambda: len(two.first.pids("python3")) == 1, "the process ends")
+    wait_for(lambda: "no answer" in two.first.log(), "the client gives the connection up")
+    assert two.locker(two.second).ask("lock", "try") == "EAGAIN"
+    two.first.reconnect()
+    assert two.locker(two.second).ask("lock", "wait") == "held"
+
+
+def test_a_request_that_is_sent_again_is_carried_out_once(pair: Callable[..., Pair]) -> None:
+    """The answer did not reach the client."""
+    two = pair()
+    body = wire.MKDIR_IN.pack(0o755, 0) + b"made\0"
+    with socket.create_connection((two.server.address, PORT)) as connection:
+        connection.sendall(wire.request(wire.RENEW, 1) + 2 * wire.request(wire.MKDIR, wire.ROOT, 2, body))
+        received = b""
+        while len(received) < 3 * wire.REPLY.size + 2 * (wire.ENTRY.size + wire.ATTRIBUTES.size):
+            received += connection.recv(4096)
+    dummy, first, second = wire.split(received)[0]
+    assert first == second
+    assert two.bed.ssh(two.first, "ls /fut").split() == ["made"]
+
+
+def test_too_many_locks(pair: Callable[..., Pair]) -> None:
+    two = pair(locks_max=2)
+    assert [two.locker(two.first, name).ask("lock", "try") for name in "abc"] == ["held", "held", "ENOLCK"]
+
+
+def test_two_hosts_see_the_same_files(pair: Callable[..., Pair]) -> None:
+    two = pair(size="16M")
+    first, second = two.first, two.second
+    source = two.bed.ssh(first, "findmnt -n -o SOURCE,FSTYPE /fut")
+    assert source == two.bed.ssh(second, "findmnt -n -o SOURCE,FSTYPE /fut")
+    assert source.split() == [f"{two.server.address}:/qmgrs", "fuse.shared"]
+    made = (
+        "mkdir -p a/b && seq 1 9 > a/b/c && ln a/b/c a/hard && ln -s b/d a/soft && mv a/b/c a/b/d && touch $(seq 500)"
+    )
+    two.bed.ssh(first, f"cd /fut && {made} && chown ops:ops a/hard && chmod 640 a/hard && truncate -s 6 a/hard")
+    shown = "ls | wc -l; stat -c '%s %U %a %h' a/b/d; cat a/soft; rmdir a || rm -r a; ls -d a || echo gone"
+    assert two.bed.ssh(second, f"cd /fut; {shown}") == "501\n6 ops 640 2\n1\n2\n3\ngone\n"
+    assert "No such file" in two.bed.ssh(first, "cat /fut/a/hard 2>&1 || :")
+    assert "No space left" in two.bed.ssh(first, "dd if=/dev/zero of=/fut/big bs=1M count=20 2>&1 || :")
+    assert two.bed.ssh(second, "rm /fut/big; df --output=used /fut").split() == ["Used", "0"]
+
+
+def test_each_server_has_its_own_files(start: Start) -> None:
+    names = {"h1": ServerSpec("one"), "h2": ServerSpec("two")}
+    bed = start(*(HostSpec(name, disk="shared", server=server) for name, server in names.items()))
+    bed.ssh(bed["h1"], "touch /fut/here")
+    assert bed.ssh(bed["h2"], "ls /fut") == ""
+    assert bed.servers["one"].address != bed.servers["two"].address
+
+
+def test_from_another_process(pair: Callable[..., Pair]) -> None:
+    two = pair()
+    holder = two.locker(two.first)
+    assert holder.ask("lock", "try") == "held"
+    for command in (["fail-over"], ["cut", "h1"], ["boot", "h1"]):
+        arguments = ["--prefix", two.bed.settings.prefix, *command]
+        subprocess.run([sys.executable, "-m", "testbed", *arguments], cwd=TESTS, check=True)
+    assert two.server.log().count("listens at") == 2
+    assert two.locker(two.second).ask("lock", "wait") == "held"
+    wait_for(lambda: answers(two.first), "the host is back")
+
+
+def test_what_is_no_server(start: Start) -> None:
+    for wrong in ({"character": "kind"}, {"name": "a/b"}, {"size": "1"}):
+        with pytest.raises(TestbedError):
+            ServerSpec(**wrong)
+    with pytest.raises(TestbedError, match="two servers have the name"):
+        start(*(HostSpec(f"h{lease}", disk="shared", server=ServerSpec(lease_s=lease)) for lease in (1, 2)))
