@@ -284,8 +284,8 @@ _OPEN: Mapping[str, Callable[[Finding], str]] = {
     "refused_by_error": lambda finding: f"a lock ended with {_errno(finding)} instead of being refused or granted",
     "lock_not_free": lambda finding: "the lock was not free when the step began",
     "not_healed": lambda finding: (
-        f"it is not known whether {finding['at']['holder']} reaches the file server again{_why(finding)}; the timer on "
-        "that host removes the packet filter"
+        f"it is not known whether {finding['at']['holder']} reaches the file server again{_why(finding)}; the packet "
+        "filter ends by itself"
     ),
     "no_pair": lambda finding: "there is no other host with the same directory",
 }

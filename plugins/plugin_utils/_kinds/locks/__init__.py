@@ -33,8 +33,8 @@ class Locks(Kind):
     )
     ended_early = "the test of locks ended before its time"
     if_interrupted = (
-        "the testers of run {} end on their hosts by themselves, and so do their locks. Timers on the hosts remove the "
-        "packet filters of the run. To remove the files"
+        "the testers of run {} end on their hosts by themselves, and so do their locks and packet filters. To remove "
+        "the files"
     )
 
     @cached_property

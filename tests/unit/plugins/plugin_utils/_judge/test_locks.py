@@ -255,8 +255,8 @@ UNDECIDED = [
     (
         "not_healed",
         {"why": "no answer"},
-        "it is not known whether db01 reaches the file server again (no answer); the timer on that host removes the "
-        "packet filter",
+        "it is not known whether db01 reaches the file server again (no answer); the packet filter ends by "
+        "itself",
     ),
     (
         "one_kernel",
