@@ -269,14 +269,11 @@ _OPEN: Mapping[str, Callable[[Finding], str]] = {
     "not_run": lambda finding: "it was not made",
     "no_figure": lambda finding: "its figures are not known",
     "short_load": lambda finding: _short_load(finding),
-    "agent_lost": lambda finding: "the connection to a tester ended",
-    "deadline": lambda finding: "it was not finished in time",
+    "agent_lost": lambda finding: f"the connection to {_of_host(finding)} ended{_why(finding)}",
+    "deadline": lambda finding: f"{_of_host(finding)} did not answer in time",
     "did_not_come_back": lambda finding: f"{finding['at']['holder']} did not come back",
     "not_cut": lambda finding: f"{finding['at']['holder']} was not cut{_why(finding)}",
     "still_connected": lambda finding: f"{finding['at']['holder']} still reached the file server",
-    "grace": lambda finding: "the file server was still in its grace period",
-    "one_kernel": lambda finding: _BROKEN["one_kernel"](finding),
-    "same_machine": lambda finding: _BROKEN["same_machine"](finding),
     "not_tested": lambda finding: f"{figure_text(finding, 'host') or 'a host'} could not be tested{_why(finding)}",
     "queue_managers": lambda finding: f"{finding['at']['holder']} was not cut{_why(finding)}",
     "command_failed": lambda finding: f"the command failed{_why(finding)}",
@@ -292,9 +289,14 @@ _OPEN: Mapping[str, Callable[[Finding], str]] = {
 """Why a step decides nothing, by the code of the finding."""
 
 
+def _of_host(finding: Finding) -> str:
+    host = figure_text(finding, "host")
+    return f"the tester on {host}" if host else "a tester"
+
+
 def _why(finding: Finding) -> str:
     """Return what a host or a command said about it, empty if it said nothing."""
-    said = next(filter(None, (figure_text(finding, name) for name in ("why", "problem", "output"))), "")
+    said = next(filter(None, (figure_text(finding, name) for name in ("why", "problem", "output", "said"))), "")
     status = figure(finding, "status")
     told = [f"status {status:.0f}"] if status is not None else []
     told += [" ".join(said.split())] if said else []
@@ -316,9 +318,7 @@ _NOT_COVERED: Mapping[str, Callable[[Finding], str]] = {
     "no_confirm": lambda finding: f"locks_confirm of {finding['at']['holder']} is not its own name",
     "no_privilege": lambda finding: f"packets cannot be filtered on {finding['at']['holder']} without root",
     "no_nft": lambda finding: f"{finding['at']['holder']} has no nft",
-    "no_filter": lambda finding: f"the packet filter of {finding['at']['holder']} cannot be set",
     "no_server_address": lambda finding: f"the address of the file server of {finding['at']['holder']} is not known",
     "second_granted": lambda finding: "both hosts got the lock in an earlier step, so this one would show nothing new",
-    "not_asked": lambda finding: "it was not asked for",
 }
 """What a step needs that is missing, by the code of the finding."""

@@ -160,7 +160,7 @@ def test_each_cause_has_a_consequence_and_a_next_step():
     found = [{"kind": "lock_broken", "code": code, "step": "second_refused"} for code in codes]
     used = {advice_on_locks([each]) for each in found}
     unknown = advice_on_locks([{"kind": "lock_broken", "code": "of_a_later_version", "step": "cut_off"}])
-    assert unknown == advice_on_locks([{"kind": "lock_undecided", "code": "grace", "step": "cut_off"}])
+    assert unknown == advice_on_locks([{"kind": "lock_undecided", "code": "lock_not_free", "step": "cut_off"}])
     for code in english._BROKEN:
         assert advice_on_locks([{"kind": "lock_broken", "code": code, "step": "cut_off"}]) != unknown, code
     assert all(consequence.endswith(".") and next_step for consequence, next_step in used)
