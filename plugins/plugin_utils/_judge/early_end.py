@@ -151,7 +151,7 @@ def passes_after(profile: Profile, host: str, plan: Mapping[str, Any]) -> dict[s
 
 
 def notes_of_kept_steps(tables: Tables) -> list[Finding]:
-    """Return a note about the steps that ended before their time because all limits were kept."""
+    """Return a note about the steps that ended before their time because all limits were met."""
     kept = tables.run.get("steps_kept", "").split()
     steps = [
         {**{key: row[key] for key in ("block_size_bytes", "load_point")}, "measured_s": row["elapsed_ns"] / 1e9}
@@ -166,8 +166,8 @@ def notes_of_kept_steps(tables: Tables) -> list[Finding]:
 
 
 def doubt_about_kept_steps(record: HostRecord) -> dict[str, str] | None:
-    """Return a verdict with its reason if steps ended because all limits were kept, but the volume was throttled: it
-    may become slower after the time that was measured. Otherwise None.
+    """Return a verdict with its reason if steps ended because all limits were met, but the volume was throttled. Such
+    a volume may become slower after the time that was measured. Otherwise, return None.
 
     The counters of a volume are read before the files are created and after the last step. Creating the files may reach
     a limit, so only a longer time counts.
