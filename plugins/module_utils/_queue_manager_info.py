@@ -32,24 +32,6 @@ FROM_QM_INI, FROM_MQS_INI, FROM_FILES, GIVEN, ASSUMED = "qm.ini", "mqs.ini", "fi
 """The source of a setting: a configuration file, the files of the log itself, the plan for a new queue manager, or the
 product's default."""
 
-OPTIONS = dict(
-    mqs_ini=dict(type="path", default=_queue_managers.MQS_INI),
-    planned_queue_managers=dict(
-        type="list",
-        elements="dict",
-        default=[],
-        options=dict(
-            name=dict(type="str", required=True),
-            log_path=dict(type="path"),
-            log_file_pages=dict(type="int"),
-            log_primary_files=dict(type="int"),
-            log_secondary_files=dict(type="int"),
-            log_buffer_pages=dict(type="int"),
-        ),
-    ),
-)
-"""The options of the modules that discover queue managers."""
-
 _EXTENT = re.compile(r"S[0-9]{7}\.LOG\Z")
 _CONTROL_FILE = "amqhlctl.lfh"
 _ABSENT = "its file system is not mounted here, this is a passive node, or LogPath is wrong"

@@ -18,6 +18,24 @@ QUEUE_MANAGER_FILES = re.compile(
 MOST_PROC_BYTES = 1 << 20
 QUEUE_MANAGER_PROCESSES = frozenset(("amqzmuc0", "amqzxma0"))
 
+OPTIONS = dict(
+    mqs_ini=dict(type="path", default=MQS_INI),
+    planned_queue_managers=dict(
+        type="list",
+        elements="dict",
+        default=[],
+        options=dict(
+            name=dict(type="str", required=True),
+            log_path=dict(type="path"),
+            log_file_pages=dict(type="int"),
+            log_primary_files=dict(type="int"),
+            log_secondary_files=dict(type="int"),
+            log_buffer_pages=dict(type="int"),
+        ),
+    ),
+)
+"""The options of the modules that discover queue managers."""
+
 
 class AbsentError(_ini_files.IniError):
     """The files of a queue manager that is configured on this host are missing. Their file system is not mounted, for

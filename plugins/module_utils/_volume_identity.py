@@ -12,7 +12,6 @@ Private to this collection; it may change at any time.
 import array
 import fcntl
 import os
-import uuid
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _block_devices
 
@@ -107,4 +106,6 @@ def _of_kernel(directory, ioctl=fcntl.ioctl):
         return ""  # an older kernel, or a file system without a UUID
     finally:
         os.close(descriptor)
-    return str(uuid.UUID(bytes=answer[1:].tobytes())) if answer[0] == 16 and any(answer[1:]) else ""
+    digits = answer[1:].tobytes().hex()
+    parts = (digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:])
+    return "-".join(parts) if answer[0] == 16 and any(answer[1:]) else ""

@@ -23,7 +23,6 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import (
     _queue_managers,
     _runs,
     _time_limit,
-    _units,
     _volume_identity,
 )
 
@@ -235,14 +234,17 @@ class Preflight:
     def _block_sizes(self, sizes):
         """If the block size is unknown, the tester itself checks the sizes before it writes."""
         unit = _mounts.logical_block_size(self.facts["device_number"])
-        refused = [_units.format_size(size) for size in sizes if unit and size % unit]
+        refused = [size for size in sizes if unit and size % unit]
         if refused:
+            # Every call would pay for this import.
+            from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+
             self._refuse(
                 (
                     "%s does not support direct writes of %s, only multiples of %d bytes: change "
                     "sweep_block_sizes, or set sweep_direct: false"
                 )
-                % (self.facts["mount_source"], ", ".join(refused), unit)
+                % (self.facts["mount_source"], ", ".join(_units.format_size(size) for size in refused), unit)
             )
 
     def needs_privilege(self):

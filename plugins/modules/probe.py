@@ -156,7 +156,7 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.mqops.logdisk.plugins.module_utils import (
     _host_facts,
     _places,
-    _queue_manager_info,
+    _queue_managers,
     _tester,
     _user,
 )
@@ -260,6 +260,9 @@ def discovered(module):
     p = module.params
     if not p["discover"]:
         return dict(observed_s=0.0)
+    # Only a call that discovers queue managers needs this import.
+    from ansible_collections.mqops.logdisk.plugins.module_utils import _queue_manager_info
+
     found = _queue_manager_info.discover(p["mqs_ini"], module.run_command, planned=p["planned_queue_managers"])
     begun_s = time.monotonic()
     if p["observe_window"]:
@@ -306,7 +309,7 @@ def main():
             observe_url=dict(type="str", default=""),
             observe_amqsrua=dict(type="str", default=""),
             workspace=dict(type="dict", default={}),
-            **_queue_manager_info.OPTIONS,
+            **_queue_managers.OPTIONS,
         ),
         supports_check_mode=True,
     )

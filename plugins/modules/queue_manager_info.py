@@ -187,7 +187,7 @@ problems:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.mqops.logdisk.plugins.module_utils import _queue_manager_info
+from ansible_collections.mqops.logdisk.plugins.module_utils import _queue_manager_info, _queue_managers
 
 
 def main():
@@ -195,7 +195,7 @@ def main():
         argument_spec=dict(
             stanzas=dict(type="str", default=""),
             timeout=dict(type="int", default=_queue_manager_info.DEFAULT_LIMIT_S),
-            **_queue_manager_info.OPTIONS,
+            **_queue_managers.OPTIONS,
         ),
         supports_check_mode=True,
     )
