@@ -10,21 +10,29 @@ from __future__ import annotations
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
-from ansible.plugins.action import ActionBase
 from ansible_collections.mqops.logdisk.plugins.action.lock_start import words
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.guard import guard_command
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import STAGE
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._own_connection import stream_command
 
 
-class ActionModule(ActionBase):
+class ActionModule(ControllerAction):
     """Uses the connection of the task, with its privilege, without a call. If becoming root needs a password, there is
     no command line."""
 
-    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        result = super().run(tmp, task_vars)
-        interpreter, mqs_ini = self._task.args["started"]["interpreter"], self._task.args["mqs_ini"]
+    stage = STAGE
+    _requires_connection = True
+
+    argument_spec = {
+        "started": {"type": "dict", "required": True},
+        "mqs_ini": {"type": "path", "default": "/var/mqm/mqs.ini"},
+    }
+
+    def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        interpreter = options["started"]["interpreter"]
         try:
-            command = words(stream_command(self._connection, guard_command(interpreter, mqs_ini)))
+            command = words(stream_command(self._connection, guard_command(interpreter, options["mqs_ini"])))
         except AnsibleActionFail as error:
-            return {**result, "changed": False, "command": [], "problem": str(error)}
-        return {**result, "changed": False, "command": command, "problem": ""}
+            return {"command": [], "problem": str(error)}
+        return {"command": command, "problem": ""}

@@ -39,18 +39,17 @@ class ActionModule(ControllerAction):
     stage = STAGE
 
     argument_spec = {
-        "hosts": {"type": "list", "elements": "str", "required": True},
         "run_path": {"type": "str", "required": True},
     }
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        variables = {host: task_vars["hostvars"][host] for host in options["hosts"]}
+        directory = RunDirectory.open(options["run_path"])
+        variables = {host: task_vars["hostvars"][host] for host in directory.expected_hosts}
         plans = {host: own["locks_plan"] for host, own in variables.items()}
         answers = {host: as_dict((own.get("tester_ready") or {}).get("discovered")) for host, own in variables.items()}
         shared = {host: logs_of(answer) for host, answer in answers.items()}
         pairs = pairs_of(plans, shared)
         volumes, problems = volumes_of(plans, answers, shared, pairs)
-        directory = RunDirectory.open(options["run_path"])
         for host, volume in volumes.items():
             directory.volumes.note(host, noted_of([volume]))
         return {

@@ -13,6 +13,8 @@ description:
   - The task needs C(become), because only root may filter packets. Nothing is sent to the host.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
+extends_documentation_fragment:
+  - mqops.logdisk.controller
 options:
   started:
     description: What M(mqops.logdisk.lock_start) returned.
@@ -22,10 +24,6 @@ options:
     description: Path of the file that lists the queue managers.
     type: path
     default: /var/mqm/mqs.ini
-attributes:
-  check_mode:
-    description: This action changes nothing.
-    support: full
 """
 
 EXAMPLES = r"""

@@ -17,11 +17,6 @@ author: mqops contributors (@mqops)
 extends_documentation_fragment:
   - mqops.logdisk.controller
 options:
-  hosts:
-    description: The hosts under test.
-    type: list
-    elements: str
-    required: true
   run_path:
     description: The run directory on the controller.
     type: str
@@ -31,7 +26,6 @@ options:
 EXAMPLES = r"""
 - name: Determine the pairs
   mqops.logdisk.lock_pairs:
-    hosts: "{{ gate_run.expected_hosts }}"
     run_path: "{{ gate_run.path }}"
   run_once: true
   register: locks_pairs
