@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """If a disk is slow, freezes now and then, has one long write, or has I/O errors, a run with `sweep_end_early: fail`
 fails long before its planned end. A good disk is measured as if the option had not been set. With `decided`, each of
-its steps ends when it is certain that all limits are kept."""
+its steps ends when it is certain that all limits are met."""
 
 import time
 from collections.abc import Callable

@@ -63,7 +63,7 @@ volume."""
 QUALIFICATION, DISTURBED, PLATEAU, PREFLIGHT = "qualification", "disturbed", "plateau", "preflight"
 """Findings that only explain and have no verdict."""
 KEPT_EARLY, THROTTLED = "kept_early", "throttled"
-"""A note about steps that ended because all limits were kept, and the finding that such a volume was throttled."""
+"""A note about steps that ended because all limits were met, and the finding that such a volume was throttled."""
 CLOCK, SHARED_DISK, UNSTEADY, NO_FLUSH, UNKNOWN_SHARES, AS_THEY_STAND, TORN, VOLUME_LIMIT = (
     "clock",
     "shared_disk",
