@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._cut_action import SSH_OPTIONS, read_rows
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._cut_action import read_rows
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability import witness
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import (
     INCONCLUSIVE,
@@ -34,6 +34,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut impo
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.protocol import acknowledged_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.power_cut.criteria import BLIND_MS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._own_connection import SSH_OPTIONS
 from testbed import Bed, HostSpec, power
 from testbed.bed import answers
 from testbed.host import Host

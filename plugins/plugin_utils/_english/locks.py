@@ -265,10 +265,17 @@ _LATE: Mapping[str, Callable[[Finding], str]] = {
     ),
 }
 
+
+def _short_load(finding: Finding) -> str:
+    load_s, wanted_s = figure(finding, "load_s"), finding["limit_value"]
+    lasted = "a time that is not known" if load_s is None else _seconds(load_s)
+    return f"the load lasted {lasted}, the profile asks for {_seconds(wanted_s)}"
+
+
 _OPEN: Mapping[str, Callable[[Finding], str]] = {
     "not_run": lambda finding: "it was not made",
     "no_figure": lambda finding: "its figures are not known",
-    "short_load": lambda finding: _short_load(finding),
+    "short_load": _short_load,
     "agent_lost": lambda finding: f"the connection to {_of_host(finding)} ended{_why(finding)}",
     "deadline": lambda finding: f"{_of_host(finding)} did not answer in time",
     "did_not_come_back": lambda finding: f"{finding['at']['holder']} did not come back",
@@ -301,12 +308,6 @@ def _why(finding: Finding) -> str:
     told = [f"status {status:.0f}"] if status is not None else []
     told += [" ".join(said.split())] if said else []
     return f" ({', '.join(told)})" if told else ""
-
-
-def _short_load(finding: Finding) -> str:
-    load_s, wanted_s = figure(finding, "load_s"), finding["limit_value"]
-    lasted = "a time that is not known" if load_s is None else _seconds(load_s)
-    return f"the load lasted {lasted}, the profile asks for {_seconds(wanted_s)}"
 
 
 _NOT_COVERED: Mapping[str, Callable[[Finding], str]] = {
