@@ -68,6 +68,7 @@ class Run:
     start: float
     end: float
     processor_s: float
+    machine_s: float  # processor time of everything on this machine: the controller, the hosts and all else
     memory_bytes: int  # of the largest process, which is ansible-playbook
     status: int
     screen: list[tuple[float, str]]
@@ -137,6 +138,12 @@ def now() -> float:
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
+def machine_processor_s() -> float:
+    """The time for which the processors of this machine have not been idle since it was started."""
+    user, nice, system, _idle, _wait, *interrupts = Path("/proc/stat").read_text().split("\n")[0].split()[1:8]
+    return sum(map(int, (user, nice, system, *interrupts))) / os.sysconf("SC_CLK_TCK")
+
+
 def certify(
     bed: Bed, directory: Path, forks: int, duration_s: float, tree: Path = PROJECT, profile: dict[str, Any] = PROFILE
 ) -> Run:
@@ -177,7 +184,7 @@ def certify(
         *extra,
         playbook,
     ]
-    start = now()
+    start, machine_s = now(), machine_processor_s()
     process = subprocess.Popen(
         command,
         cwd=directory,
@@ -199,6 +206,7 @@ def certify(
         start,
         end,
         processor_s=used.ru_utime + used.ru_stime,
+        machine_s=machine_processor_s() - machine_s,
         memory_bytes=used.ru_maxrss << 10,
         status=process.returncode,
         screen=screen,
@@ -256,6 +264,10 @@ def describe(run: Run, bed: Bed, load: float) -> list[str]:
     print(
         f"processor time of ansible-playbook and its ssh clients: {run.processor_s:.1f} s, "
         f"{run.processor_s / hosts:.2f} s per host; memory of its largest process: {run.memory_bytes / MIB:.0f} MiB"
+    )
+    print(
+        f"processor time of the whole machine: {run.machine_s:.1f} s, on {os.cpu_count()} processors at least "
+        f"{run.machine_s / os.cpu_count():.1f} s"
     )
     print(
         f"remote calls per host: {max(steady)} at most ({statistics.mean(steady):.1f} in the mean), "
