@@ -178,7 +178,7 @@ OTHERS = {
         "reserve: ask for a faster class.",
         (STORAGE,),
     ),
-    "too_few": Advice("too few writes", "Measure longer: leave sweep_duration at 0, so that the profile decides.", ()),
+    "too_few": Advice("too few writes", "Measure longer: do not set sweep_duration, so that the profile decides.", ()),
     "nothing": Advice(
         "nothing that the limit judges was measured",
         "Add what the limit judges to sweep_block_sizes and sweep_queue_managers, or in a commit run to "

@@ -78,7 +78,8 @@ def piles(kinds: Iterable[Marks], axis: Axis, line: float, room: float, size: in
                 path.append(_bar(x, first + direction * pitch * below, direction * pitch * count))
             else:
                 heights = [first + direction * pitch * number for number in range(below, below + count)]
-                path.extend(_marks(x, heights, size if kind.is_upright else 0))
+                # Shorter than other marks, so that a pile does not look like one line.
+                path.extend(_marks(x, heights, size - size // 4 if kind.is_upright else 0))
             below += count
     look = "bar" if pitch < size else f"size{size}"
     return Markup("").join(

@@ -125,13 +125,19 @@ def used_text(cell: Cell) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LimitUse:
-    """The picture of the fleet on the first screen: a mark for each host, the worst hosts with their numbers and the
-    shares of a limit that they use, how many more hosts break a limit, and how many have no figure."""
+    """The picture of the fleet on the first screen, with a mark for each host.
+
+    ``keys``: the CSS class of each kind of marks, and what it means. ``worst``: the worst hosts with their numbers and
+    the shares of a limit that they use; ``more_over`` more hosts break a limit. ``without_figure``: hosts without a
+    mark, with their numbers and verdicts, and ``more_without`` more.
+    """
 
     picture: Markup
+    keys: list[tuple[str, str]]
     worst: list[tuple[str, int, str]]
     more_over: int
-    without_figure: int
+    without_figure: list[tuple[str, int, str]]
+    more_without: int
 
 
 def limit_use_of(model: Model) -> LimitUse | None:
@@ -143,13 +149,23 @@ def limit_use_of(model: Model) -> LimitUse | None:
     over = sum(share > 1 for number, host, share in found)
     shown = found[: max(1, min(_NAMED, over))]
     worst = [(model.shown_name(host), number, share_text(share)) for number, host, share in shown]
-    without = len(model.hosts) - len(found)
+    known = {number for number, host, share in found}
+    without = [(number, host) for number, host in enumerate(model.hosts, 1) if number not in known]
+    unnamed = max(0, len(without) - _NAMED)
+    named = [(model.shown_name(host), number, host.verdict) for number, host in without[:_NAMED]]
     label = (
         f"{_units.format_count(len(found))} hosts by the share that they use of the limit that they come closest to: "
         f"{_units.format_count(over)} of them use more than the limit; the most is {share_text(found[0][2])}"
     )
     uses = [Use(host.label, host.verdict, share) for number, host, share in found]
-    return LimitUse(limit_use_chart(uses, label), worst, max(0, over - len(shown)), without)
+    return LimitUse(limit_use_chart(uses, label), _mark_keys(uses), worst, max(0, over - len(shown)), named, unnamed)
+
+
+def _mark_keys(uses: Sequence[Use]) -> list[tuple[str, str]]:
+    verdicts = {use.verdict for use in uses}
+    others = " or ".join(sorted(verdicts - {PASS, FAIL}))
+    keys = [("passes", "passes" if PASS in verdicts else ""), ("fails", "fails" if FAIL in verdicts else "")]
+    return [(key, words) for key, words in [*keys, ("neither", others)] if words]
 
 
 def strips_of(model: Model, steps: Sequence[Step], titles: Sequence[str]) -> list[Strip]:

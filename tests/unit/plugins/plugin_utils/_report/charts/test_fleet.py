@@ -41,7 +41,7 @@ def headings(strips):
 
 
 def points(path):
-    return [tuple(map(float, point)) for point in re.findall(r"M([0-9.]+) ([0-9.]+)(?:h0|v[58])", path)]
+    return [tuple(map(float, point)) for point in re.findall(r"M([0-9.]+) ([0-9.]+)(?:h0|v[46])", path)]
 
 
 def test_every_host_is_a_mark_of_its_own_for_p99_and_for_the_mean():

@@ -17,11 +17,13 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.fleet i
     classes_of,
     filters_of,
     level,
+    limit_use_of,
     strips_of,
     used_text,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report import runs
 
 SIZES = (4096, 1048576)
 
@@ -105,3 +107,13 @@ def test_the_baseline_is_told_in_a_few_words(tmp_path):
         host.comparison = comparison
         told.append(FleetRow(host, None, [], []).comparison)
     assert told == ["not compared", "not compared", "worse (+31%)", "inconclusive"]
+
+
+def test_the_picture_names_the_hosts_that_it_does_not_show(tmp_path):
+    use = limit_use_of(build_model(runs.every_verdict(tmp_path)))
+    assert {(name, verdict) for name, number, verdict in use.without_figure} == {
+        ("gone", "unreachable"),
+        ("broken", "error"),
+        ("never", "missing"),
+    }
+    assert use.keys == [("passes", "passes"), ("fails", "fails"), ("neither", "inconclusive or warn")]
