@@ -20,6 +20,7 @@ import itertools
 import json
 import os
 import re
+import shlex
 import shutil
 import statistics
 import subprocess
@@ -138,6 +139,15 @@ def now() -> float:
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
+def playbook_command(playbook: Path, options: list[str], runner_directory: Path | None) -> list[str]:
+    tools = Path(sys.executable).parent
+    if not runner_directory:
+        return [str(tools / "ansible-playbook"), *options, str(playbook)]
+    private = tempfile.mkdtemp(prefix="runner-", dir=runner_directory)
+    words = ["run", private, "--project-dir", str(runner_directory), "-p", str(playbook), "--cmdline"]
+    return [str(tools / "ansible-runner"), *words, shlex.join(options)]
+
+
 def machine_processor_s() -> float:
     """The time for which the processors of this machine have not been idle since it was started."""
     user, nice, system, _idle, _wait, *interrupts = Path("/proc/stat").read_text().split("\n")[0].split()[1:8]
@@ -145,9 +155,16 @@ def machine_processor_s() -> float:
 
 
 def certify(
-    bed: Bed, directory: Path, forks: int, duration_s: float, tree: Path = PROJECT, profile: dict[str, Any] = PROFILE
+    bed: Bed,
+    directory: Path,
+    forks: int,
+    duration_s: float,
+    tree: Path = PROJECT,
+    profile: dict[str, Any] = PROFILE,
+    by_runner: bool = False,
 ) -> Run:
-    """Certify all hosts with the collection of a checkout, by default this one."""
+    """Certify all hosts with the collection of a checkout, by default this one; ``by_runner``: with ansible-runner, as
+    AWX does it."""
     calls = directory / "calls"
     calls.write_text("")
     environment = {
@@ -174,16 +191,8 @@ def certify(
     ]
     structured = json.dumps({"sweep_block_sizes": list(STEPS), "gate_profile": profile})
     extra = [word for variable in (*variables, structured) for word in ("-e", variable)]
-    playbook = str(tree / "playbooks/certify.yml")
-    command = [
-        str(Path(sys.executable).with_name("ansible-playbook")),
-        "-i",
-        str(directory / "hosts.yml"),
-        "--forks",
-        str(forks),
-        *extra,
-        playbook,
-    ]
+    options = ["-i", str(directory / "hosts.yml"), "--forks", str(forks), *extra]
+    command = playbook_command(tree / "playbooks/certify.yml", options, directory if by_runner else None)
     start, machine_s = now(), machine_processor_s()
     process = subprocess.Popen(
         command,
@@ -292,6 +301,7 @@ def main() -> int:
     )
     parser.add_argument("--repeat", type=int, default=1)
     parser.add_argument("--keep-screen", type=Path, help="where to keep what the last run printed, with times")
+    parser.add_argument("--runner", action="store_true", help="alternate with runs of ansible-runner, and compare them")
     options = parser.parse_args()
     wrong, runs = [], []
     with (
@@ -319,6 +329,13 @@ def main() -> int:
                 raise SystemExit("\n".join(line for _, line in run.screen[-40:]))
             wrong += [*describe(run, bed, load), *complaints(run, bed)]
             runs.append(run)
+            if options.runner:
+                other = certify(bed, directory, options.forks, options.duration, by_runner=True)
+                wrong += complaints(other, bed)
+                print(
+                    f"processor time per host with ansible-runner: {other.processor_s / options.hosts:.2f} s, "
+                    f"{other.processor_s / run.processor_s:.2f} times as much"
+                )
         if options.repeat > 1:
             print(
                 f"median of {options.repeat}: wall {statistics.median(run.wall_s for run in runs):.1f} s, "

@@ -2,95 +2,39 @@
 """Two hosts that share a directory are tested end to end: an honest file server keeps every step, each lie is seen in
 its step, what proves nothing is refused, and nothing is left behind."""
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import yaml
-from ansible_runs import PROJECT, Controller, Outcome
-from testbed import Bed, Host, HostSpec, Settings
+from ansible_runs import Controller
+from lock_pairs import (
+    FILTER,
+    LEASE_S,
+    LIES,
+    LOAD_S,
+    SECOND_NS,
+    SMALL,
+    TAKEOVER_S,
+    filters,
+    inventory,
+    is_seen,
+    left_on,
+    liar,
+    not_kept,
+    pair,
+    steps_of,
+    testbed_command,
+)
+from testbed import Bed, HostSpec, Settings
 from testbed.servers import ServerSpec
-from testbed.shell import run, wait_for
+from testbed.shell import wait_for
 
-SECOND_NS = 10**9
-LEASE_S = 3.0
-LOAD_S = 12
-CROWDED_S = 5.0
-TAKEOVER_S = 20
-"""On a busy machine, a take-over may need a multiple of the lease."""
-PROFILE = {
-    "name": "test",
-    "version": 1,
-    "qualifies": {"min_duration_s": 300, "confidence": "none"},
-    "limits": [{"metric": "latency_mean", "max": "9 ms"}],
-    "locks": {
-        "takeover_s": TAKEOVER_S,
-        "load_s": LOAD_S,
-        "hand_over_s": 4,
-        "steps": ["host_lost", "cut_off", "server_failover", "lock_count"],
-    },
-}
-SMALL = {"workspace_path": "/fut/logdisk", "gate_profile": PROFILE, "tester_method": "binary", "locks_wait": 120}
-FILTER = "mqops_logdisk_locks"
 COUNTING = """#!/bin/sh
 case " $* " in *" -O "*) ;; *) echo call >> {calls} ;; esac
 exec ssh "$@"
 """
 MOST_CALLS = 8
-
-
-def testbed(settings: Settings) -> str:
-    return (
-        f"PYTHONPATH={PROJECT}/tests LOGDISK_TESTBED_STATE={settings.state_base} {sys.executable} -m testbed "
-        f"--prefix {settings.prefix}"
-    )
-
-
-def pair(settings: Settings, one: str, two: str, server: ServerSpec, **variables: object) -> list[HostSpec]:
-    """Two hosts with one file server. Both may be cut."""
-    command = testbed(settings)
-    own = {
-        "locks_cut_command": f"{command} cut {{{{ inventory_hostname }}}} && ({command} boot "
-        "{{ inventory_hostname }} &)",
-        "ansible_ssh_timeout": 5,
-        **variables,
-    }
-    fail_over = {"locks_server_command": f"{command} fail-over {server.name}"}
-    return [
-        HostSpec(
-            one,
-            disk="shared",
-            server=server,
-            variables={"locks_pair": [two], "locks_confirm": one, **fail_over, **own},
-        ),
-        HostSpec(two, disk="shared", server=server, variables={"locks_confirm": two, **own}),
-    ]
-
-
-def inventory(bed: Bed, path: Path, **variables: object) -> str:
-    return str(bed.inventory(path / "hosts.yml", variables={**SMALL, **variables}))
-
-
-def steps_of(outcome: Outcome, host: str) -> list[dict]:
-    """The steps of the only pair that a host is in."""
-    record = outcome.certifications[-1].records[host]
-    (tested,) = record["locks"]["pairs"]
-    return tested["steps"]
-
-
-def not_kept(steps: list[dict]) -> list[tuple[str, str, str]]:
-    return [(step["step"], step["outcome"], step["cause"]) for step in steps if step["outcome"] != "kept"]
-
-
-def filters(host: Host) -> str:
-    """The packet filters of a host."""
-    return run(*host.command("nft", "list", "tables"))
-
-
-def left_on(host: Host) -> list[str]:
-    files = [path for path in host.files("/fut", "/root/.mqops-logdisk") if "logdisk-2" in path or "/runs/" in path]
-    return [*files, *host.pids("logdisk").values(), *([FILTER] if FILTER in filters(host) else [])]
 
 
 @pytest.mark.long
@@ -104,7 +48,7 @@ def test_an_honest_server_keeps_every_step(
     preflight = controller.run("locks", "-i", hosts, "--check")
     assert preflight.status == 0
     assert "ready: the locks would be tested with two. The host would be cut off from 10." in preflight.words
-    assert f"its power would be cut by: {testbed(settings)} cut one" in preflight.words
+    assert f"its power would be cut by: {testbed_command(settings)} cut one" in preflight.words
     assert left_on(bed["one"]) == left_on(bed["two"]) == []
 
     outcome = controller.run("locks", "-i", hosts)
@@ -135,51 +79,20 @@ def test_an_honest_server_keeps_every_step(
     assert left_on(bed["one"]) == left_on(bed["two"]) == []
 
 
-LIES = {
-    "local": ("second_refused", "granted"),
-    "grant": ("second_refused", "granted"),
-    "stale": ("cut_off", "never_taken_over"),
-    "late": ("hand_over", ""),
-    "unfenced": ("cut_off", "late_write_landed"),
-    "reads": ("cut_off", "late_write_landed"),
-    "forgets": ("server_failover", "lock_lost_at_failover"),
-    "loses": ("concurrent_updates", "updates_lost"),
-    "crowded": ("under_load", "granted"),
-}
-"""The step that sees the lie of a server, and the cause; empty if only the figures show it."""
-
-
 @pytest.mark.thorough
 @pytest.mark.long
 def test_each_lie_is_seen_in_its_step(
     start: Callable[..., Bed], controller: Controller, settings: Settings, tmp_path: Path
 ) -> None:
     """All servers in one run, at the same time. Only the steps before the loss of a host are needed."""
-    specs = [
-        spec
-        for character in LIES
-        for spec in pair(
-            settings,
-            f"{character}1",
-            f"{character}2",
-            ServerSpec(character, character=character, lease_s=LEASE_S, crowded_s=CROWDED_S),
-            locks_cut_command="",
-        )
-    ]
-    bed = start(*specs)
+    bed = start(*(spec for character in LIES for spec in liar(settings, character, locks_cut_command="")))
 
     outcome = controller.run("locks", "-i", inventory(bed, tmp_path))
 
     assert outcome.status == 2
-    for character, (name, cause) in LIES.items():
+    for character in LIES:
         steps = steps_of(outcome, f"{character}1")
-        found = [step for step in steps if step["step"] == name]
-        if character == "late":
-            assert all(step["figures"]["wait_ns"] > 6 * SECOND_NS for step in found), character
-        else:
-            assert (name, "broken", cause) in not_kept(steps), character
-        earlier = steps[: steps.index(found[0])]
-        assert [step for step in earlier if step["outcome"] == "broken"] == [], character
+        assert is_seen(character, steps), (character, not_kept(steps))
         assert outcome.certification.records[f"{character}1"]["verdict"] == "fail", character
     assert [left for host in bed for left in left_on(host)] == []
 
