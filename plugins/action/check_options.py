@@ -180,8 +180,8 @@ class ActionModule(ControllerAction):
 
     @staticmethod
     def _report_dir(said: Said, task_vars: Mapping[str, Any]) -> str:
-        """Return where a refusal is written: the directory of the hosts if they agree, and otherwise the default
-        one."""
+        """Return the directory in which a refusal is written: that of the hosts if they agree, otherwise the default
+        directory."""
         try:
             return agreed_settings(["gate_report_dir"], said.of_play, said.of_hosts, task_vars["groups"]["all"])[
                 "gate_report_dir"
@@ -206,7 +206,7 @@ def of_each_host(values: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str,
 
 
 def given_by_command(names: Iterable[str], said: Said) -> dict[str, Any]:
-    """Return those of the given options that extra variables or the play set. Values in the inventory are ignored."""
+    """Return the given options that are set by extra variables or by the play. Values in the inventory are ignored."""
     own = next(iter(said.of_hosts.values()), {})
     found = {name: own[name] for name in names if name in said.extra and name in own}
     found.update({name: said.of_play[name] for name in names if name in said.of_play})
@@ -270,7 +270,7 @@ def as_lines(found: Mapping[str, list[str]], extra: Mapping[str, Any]) -> list[s
         for sentence, hosts in found.items()
     ]
     more = len(lines) - MOST_WARNINGS
-    return [*lines[:MOST_WARNINGS], *([f"{more} more names are like those of options"] if more > 0 else [])]
+    return [*lines[:MOST_WARNINGS], *([f"{more} more names resemble those of options"] if more > 0 else [])]
 
 
 def evaluated(

@@ -406,7 +406,7 @@ def tables_of(log: str, claim: Claim, order: Mapping[str, Any]) -> dict[str, byt
         differences = table_differences(dict(order), parse_tables(tables))
     if any(each.startswith("hash of the tester's sources") for each in differences):
         raise ClusterError(
-            f"the image {claim.image} does not hold the tester of this collection: build it anew with make image, "
+            f"the image {claim.image} does not contain the tester of this collection: rebuild it with make image, "
             "push it, and correct claim_image"
         )
     if differences:

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Cleans up a run on the host. Adds to the records of its volumes what could not be removed, and how long each volume
-was throttled."""
+"""Cleans up a run on the host. Records, for each volume, what could not be removed and how long the volume was
+throttled."""
 
 from __future__ import annotations
 

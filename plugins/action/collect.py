@@ -38,7 +38,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 
 
 class NotAccepted(Exception):
-    """The tables that a host sent for a volume are not accepted. The message gives the reason."""
+    """Raised if the tables that a host sent for a volume are not accepted. The message gives the reason."""
 
 
 class ActionModule(RemoteAction):

@@ -96,7 +96,7 @@ class ActionModule(RemoteAction):
                 **answer,
                 "left": [
                     "the files of the test, whose file system is not mounted: remove them with "
-                    "playbooks/cleanup.yml when it is"
+                    "playbooks/cleanup.yml when it is mounted"
                 ],
             }
         return answer

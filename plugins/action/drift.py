@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Reports which volumes drift over their certificates, using only the history."""
+"""Reports the volumes whose latency drifts from certificate to certificate, using only the history."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class ActionModule(FleetAction):
             for host, labels in beyond.items()
         }
         of_classes = (
-            [f"slower all together, two nights in a row: the volumes of {', '.join(together)}"] if together else []
+            [f"slower as a class, two nights in a row: the volumes of {', '.join(together)}"] if together else []
         )
         outcome = make_outcome(DRIFT, one_message([*of_classes, *own.values()], JSON_FILE) or "no volume drifts")
         told = self.told(outcome, own, of_classes, options["play_hosts"], task_vars)

@@ -45,7 +45,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings im
 JSON_FILE = "status.json"
 METRICS_FILE = "status.prom"
 STATUS_LINKS = (("Newest run", "latest/index.html"), ("Drift", "drift.html"))
-"""Other pages in the directory of reports, which the status links if they exist."""
+"""Other pages in the directory of reports. The status page links to them if they exist."""
 
 
 class ActionModule(FleetAction):

@@ -24,7 +24,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 
 DEADLINE_S = 86400
-"""How long a tester obeys at most. It ends earlier, with its connection."""
+"""The longest time for which a tester carries out commands. It ends earlier if its connection ends."""
 
 
 class ActionModule(RemoteAction):
@@ -71,7 +71,7 @@ class ActionModule(RemoteAction):
             return {"changed": True}
         interpreter, lock, run_id = (str(answer[name]) for name in ("interpreter", "lock", "run_id"))
         tester = [self._tester["path"], "--lock", f"--runId={run_id}", f"--deadline={DEADLINE_S}"]
-        # The slash shows the removal of directories that this one is in use.
+        # With the trailing slash, the code that removes directories recognizes that this one is in use.
         tester = [interpreter, "-c", HOLDER, lock, run_id, *tester, f"--dir={self._run_directory}/"]
         guard = guard_command(interpreter, self._task.args["mqs_ini"])
         return {
@@ -83,13 +83,13 @@ class ActionModule(RemoteAction):
             "interpreter": interpreter,
             "stream": words(stream_command(self._connection, tester)),
             "guard": words(stream_command(self._connection, guard)),
-            # What the role ``workspace`` cleans up on a host on which it made nothing.
+            # What the role ``workspace`` has to clean up on a host on which it created nothing.
             "of_others": {"volumes": [{"name": volume["name"], "paths": []}], "privileged": False},
         }
 
 
 def words(command: list[bytes | str]) -> list[str]:
-    """Return a command line as a result can hold it."""
+    """Return the words of a command line as text, because a result cannot contain bytes."""
     return [os.fsdecode(word) for word in command]
 
 
@@ -98,7 +98,7 @@ def ready_sentence(
 ) -> str:
     """Return what would be done to a host."""
     others = [pair["second"] if pair["first"] == host else pair["first"] for pair in pairs]
-    cuts = "The host would not be cut, because locks_confirm is not its own name."
+    cuts = "The host would not be cut off, because locks_confirm is not its own name."
     if locks["confirmed"]:
         address, port = settings.get("server_address") or "an unknown file server", locks["port"]
         cuts = f"The host would be cut off from {address}, port {port}, by a packet filter"

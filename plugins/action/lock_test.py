@@ -28,7 +28,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._shell_command impor
 COMMAND_S = 120.0
 """The time limit of the user's commands."""
 WAIT_FACTOR, WAIT_MORE_S = 1.5, 10.0
-"""How much longer than the limit of the profile a take-over is waited for."""
+"""How much longer than the profile's limit the test waits for a take-over: a factor and additional seconds."""
 
 
 class ActionModule(ControllerAction):
@@ -81,8 +81,9 @@ class ActionModule(ControllerAction):
 
 @dataclass(frozen=True)
 class Prepared:
-    """What earlier tasks made of a host: its plan and volume, the result of ``lock_start``, empty if it failed, the
-    command line of its guard as root, empty if there is none, and why it cannot be tested."""
+    """The results of earlier tasks for a host: its plan and volume, the result of ``lock_start`` (empty if it failed),
+    the command line that starts its guard as root (empty if there is none), and the reason if the host cannot be
+    tested."""
 
     plan: Mapping[str, Any]
     volume: Mapping[str, Any]
@@ -92,7 +93,7 @@ class Prepared:
 
     @classmethod
     def of(cls, variables: Mapping[str, Any], volume: Mapping[str, Any]) -> Prepared:
-        """Return it from the variables of the host."""
+        """Return the results that are in the variables of the host."""
         results = [variables.get(name) or {} for name in ("tester_ready", "workspace_layout", "locks_started")]
         problems = [reason_of(result) for result in results if result.get("failed")]
         started = results[-1] if results[-1].get("stream") else {}
@@ -137,13 +138,13 @@ def command_of(text: str) -> Any:
 
 
 def server_of(settings: Mapping[str, Any]) -> str:
-    """Return what identifies the file server of a host's directory, empty if it is not known."""
+    """Return the address or name of the file server of a host's directory; empty if it is not known."""
     source = str(settings.get("mount_source") or "")
     return str(settings.get("server_address") or "") or source.rpartition(":")[0] or source
 
 
 def file_record(directory: RunDirectory, host: str, prepared: Prepared, pairs: list[dict[str, Any]]) -> None:
-    """File the record of a host with the results of its pairs. Raises RunDirectoryError."""
+    """Store the record of a host with the results of its pairs. Raises RunDirectoryError."""
     volume = prepared.volume
     workspace = {"path": volume["path"], "queue_managers": volume["queue_managers"]}
     facts = dict(prepared.started["facts"])

@@ -64,7 +64,7 @@ class ActionModule(ControllerAction):
 
 
 def climbers_of(directory: RunDirectory, hosts: Iterable[str]) -> Iterator[Climber]:
-    """Yield the volumes of hosts whose capacity is searched for, according to their orders. Raises
+    """Yield those volumes of the hosts whose orders request a search for the capacity. Raises
     RunDirectoryError."""
     for host in hosts:
         for volume in directory.volumes.expected(host):

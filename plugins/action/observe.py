@@ -69,7 +69,7 @@ class ActionModule(RemoteAction):
         if answer.get("failed"):
             return answer
         if answer.get("source") not in SOURCES:
-            return failure(self.stage, "error", "the answer of the host names no source of this collection")
+            return failure(self.stage, "error", "the answer of the host does not name a source of this collection")
         facts = {
             **as_dict(answer.get("facts")),
             **clock_facts(answer["time_epoch_s"], received_epoch_s, received_epoch_s - sent_epoch_s),

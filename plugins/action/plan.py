@@ -44,7 +44,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.loads impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.reader import load_workload
 
 STAGE = "discovery"
-"""The stage that the records of volumes state if these cannot be planned."""
+"""The stage that is recorded for volumes that cannot be planned."""
 ABSENT_SKIP = "skip"
 HANDED_ON = {
     "pool": "sweep_pool",

@@ -86,7 +86,7 @@ class ActionModule(RemoteAction):
         }
 
     def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Request the workspaces of a ``run`` as well, if its ``plan`` allows this."""
+        """Also request the creation of the workspaces of a ``run``, if its ``plan`` allows this."""
         self._run, self._plan = arguments.pop("run", {}), arguments.pop("plan", {})
         self._volumes = [] if self._task.check_mode else inspected_with_host(self._plan)
         try:

@@ -170,15 +170,15 @@ def read_text(path):
 
 
 def why(error):
-    """Return the end of a message: the reason of an OSError. If permission was denied, also the user and what to do."""
+    """Return the end of a message: the reason of an OSError and, if permission was denied, the user and what to do."""
     if error.errno not in (errno.EACCES, errno.EPERM):
         return ": %s" % os.strerror(error.errno)
     return " by %s: act as a user of the group mqm (for example workspace_owner: mqm)" % _user.name()
 
 
 def only(stanzas, name):
-    """Return the stanza with this name, after checking it; None if there is none. Raises IniError if a line of it is
-    wrong or if there are two."""
+    """Return the stanza with this name, after checking it; None if there is none. Raises IniError if one of its lines
+    is wrong or if there are two such stanzas."""
     found = [stanza for stanza in stanzas if stanza.named(name)]
     if len(found) > 1:
         raise found[1].error(

@@ -1,8 +1,8 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The guard of a host while a step of the locks test cuts it. It reads commands from its input and answers each in a
-line::
+"""The guard of a host while a step of the locks test cuts the host off from its file server. It reads commands from its
+input and answers each in a line::
 
     look                       clear | refused WHY
     cut ADDRESS PORT SECONDS   cut | no_privilege | no_nft | refused WHY | failed WHY
@@ -43,11 +43,11 @@ class GuardError(Exception):
 
 
 class EndError(Exception):
-    """A signal asks this process to end."""
+    """Raised when a signal asks this process to end."""
 
 
 def nft(rules):
-    """Have nft read rules. Raises GuardError, and OSError if there is no nft."""
+    """Apply rules with nft. Raises GuardError if nft rejects them, and OSError if nft is not installed."""
     # Ansible's run_command needs a module.
     process = subprocess.Popen(  # pylint: disable=ansible-bad-function
         ["nft", "-f", "-"],
@@ -82,7 +82,7 @@ class Guard:
     def __init__(self, mqs_ini):
         self.mqs_ini = mqs_ini
         self.seconds = None
-        """How long the cut lasts, None if there is none."""
+        """How long the cut lasts; None if there is no cut."""
 
     def answer(self, line):
         words = line.split()
@@ -123,7 +123,8 @@ class Guard:
 
 
 def lines(descriptor, limit):
-    """Yield the lines that come, and None if nothing came for ``limit()`` seconds. Ends with the input."""
+    """Yield the lines of the input, and None whenever nothing has arrived for ``limit()`` seconds. Ends with the
+    input."""
     rest = b""
     while True:
         if not select.select([descriptor], [], [], limit())[0]:

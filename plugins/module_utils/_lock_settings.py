@@ -1,7 +1,8 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The settings of a host that decide whether locks on a shared file system work, and whether they prove anything.
+"""The settings of a host that decide whether locks on a shared file system work, and whether a test of them proves
+anything.
 
 A setting that the system does not show is empty.
 
@@ -52,7 +53,7 @@ def lease_s(statistics, mount_point):
 
 
 def server_address(source, options):
-    """Return the address of the file server, empty if the mount does not show it."""
+    """Return the address of the file server; empty if the mount does not show it."""
     named = [option[len("addr=") :] for option in options.split(",") if option.startswith("addr=")]
     host = source.rpartition(":/")[0].strip("[]")
     return next((text for text in named + [host] if _is_address(text)), "")
@@ -69,7 +70,7 @@ def _is_address(text):
 
 
 def _namespace(name):
-    """Return the number of a namespace of this process, which is unique below one kernel."""
+    """Return the number of a namespace of this process, which is unique within one kernel."""
     try:
         return os.readlink("/proc/self/ns/%s" % name)
     except OSError:

@@ -138,7 +138,7 @@ def _may_remove(parent, descriptor):
 
 def _remove_entry(name, parent):
     """Remove one file or empty directory of the directory open as ``parent``; if it is a symlink, the symlink is
-    removed and not its target. False if it cannot be removed."""
+    removed and not its target. Returns False if it cannot be removed."""
     try:
         if stat.S_ISDIR(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode):
             os.rmdir(name, dir_fd=parent)

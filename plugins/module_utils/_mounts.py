@@ -104,7 +104,7 @@ def space(path):
 def logical_block_size(device_number, sys_block="/sys/dev/block"):
     """Return the logical block size in bytes of the block device "major:minor", or None if it is not known."""
     device = os.path.join(sys_block, device_number or "none")
-    # A partition has no queue directory, but its parent directory has. The kernel resolves the symlink before "..".
+    # A partition has no queue directory, but its parent directory has one. The kernel resolves the symlink before "..".
     for queue in (os.path.join(device, "queue"), os.path.join(device, "..", "queue")):
         try:
             with open(os.path.join(queue, "logical_block_size")) as stream:

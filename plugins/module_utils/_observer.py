@@ -216,7 +216,7 @@ def _watched(observation, source, end_monotonic, samples, stopped):
 
 def _write_sample(descriptor, text):
     if len(text) > TEXT_MAX_CHARACTERS:
-        raise _TooLarge("the source wrote %d characters at once: it is not what is expected here" % len(text))
+        raise _TooLarge("the source wrote %d characters at once, so it is not the expected program" % len(text))
     return _write_line(descriptor, dict(epoch_s=time.time(), monotonic_ns=int(time.monotonic() * 1e9), text=text))
 
 

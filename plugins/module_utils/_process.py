@@ -46,7 +46,7 @@ def send(pid, number):
 
 
 def wait_until(is_done, patience_s, look_s=0.05):
-    """Wait until ``is_done()``, for ``patience_s`` seconds at most. Returns whether it became true."""
+    """Wait until ``is_done()`` returns true, for ``patience_s`` seconds at most. Returns whether it became true."""
     end = time.monotonic() + patience_s
     while not is_done():
         if time.monotonic() >= end:

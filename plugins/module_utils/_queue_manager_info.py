@@ -1,8 +1,8 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The queue managers of a host with the settings of their recovery logs and the file systems that hold them. It only
-reads files, and needs no MQ library.
+"""Lists the queue managers of a host, with the settings of their recovery logs and the file systems of these logs. It
+only reads files, and needs no MQ library.
 
 Everything that may hang on a file system whose storage no longer answers is called with a time limit, separately for
 each queue manager.

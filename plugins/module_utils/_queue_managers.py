@@ -178,10 +178,13 @@ def running_queue_managers():
 
 
 def why_not_to_cut(mqs_ini=MQS_INI):
-    """Return why this host must be cut neither from its power nor from its storage, empty if it may be."""
+    """Return the reason if neither the power of this host nor its connection to its storage may be cut; otherwise
+    empty."""
     running = running_queue_managers()
     if running:
-        return "queue managers are running on this host (%s): end them before it is cut" % ", ".join(running)
+        return "queue managers are running on this host (%s): stop them before its power or storage is cut" % (
+            ", ".join(running)
+        )
     names = [] if sees_processes() else configured_queue_managers(mqs_ini)
     if names:
         return (

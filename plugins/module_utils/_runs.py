@@ -201,8 +201,8 @@ class Run:
         return processes_with((self.path, self.tester_argument()))
 
     def tester_argument(self):
-        """Return the argument by which the tester of this run is found: what start.json says if the tester writes no
-        tables."""
+        """Return the argument that identifies the process of this run's tester: the one in start.json if the tester
+        writes no tables."""
         argument = self.read_start().get("tester_argument")
         return argument if isinstance(argument, str) and argument else "--tables=" + self.tables_path
 
@@ -229,7 +229,7 @@ class Run:
                 _process.send(pid, number)
 
     def remove(self):
-        """Remove this run's state directory; but only if it has the collection's mark."""
+        """Remove this run's state directory, but only if it has the collection's mark."""
         if not self.exists():
             return False
         shutil.rmtree(self.path)

@@ -89,7 +89,7 @@ def _read_all(descriptors, deadline_s):
 
 
 def _end(pid, kill):
-    """Wait for the end of the process, unless it hangs; ``kill`` says whether to kill it first."""
+    """Wait for the end of the process, unless it hangs; ``kill`` specifies whether to kill it first."""
     if kill:
         _process.send(pid, signal.SIGKILL)
     _process.wait_until(lambda: os.waitpid(pid, os.WNOHANG)[0] != 0, 0.2, 0.005)

@@ -85,7 +85,7 @@ class _Reason(Exception):
 
 
 class Source:
-    """``options``: ``queue_manager`` and ``amqsrua`` (its path; empty means to search for it)."""
+    """The ``options`` are ``queue_manager`` and ``amqsrua`` (the path of the program; if empty, it is searched for)."""
 
     of_averages = True
     check_limit_s = CHECK_S

@@ -77,7 +77,7 @@ class Source:
         return dict(source_bpftrace=_version(program), source_probe_overhead_ns=max(self.overheads_ns.values()))
 
     def samples(self, end_monotonic):
-        """Yield a text about what is watched, and then the texts that bpftrace_seconds describes. Raises
+        """Yield a JSON text that lists what is watched, and then the texts that bpftrace_seconds describes. Raises
         SourceError."""
         program = _bpftrace()
         streams = self._streams()
@@ -115,7 +115,7 @@ class Source:
             raise SourceError("observe_calls: name at most %d calls" % CALLS_MAX)
         alone = [name for name in ("pid", "command") if self._options.get(name)]
         if len(alone) > 1:
-            raise SourceError("observe_pid and observe_command exclude each other: unset one of them")
+            raise SourceError("observe_pid and observe_command are mutually exclusive: unset one of them")
         if alone and not calls:
             raise SourceError("observe_%s needs observe_calls, for example [MQPUT, MQCMIT]" % alone[0])
         if not calls and not self._options.get("log_path"):
@@ -270,7 +270,7 @@ def _refuse_kernel(streams):
 
 
 def _tracing():
-    """Return where tracefs is mounted, empty if it is not."""
+    """Return the directory where tracefs is mounted; empty if it is not mounted."""
     return ([path for path in _TRACING if os.path.isdir(os.path.join(path, "events"))] or [""])[0]
 
 
@@ -359,7 +359,7 @@ def _libc():
         paths = [line.rstrip("\n").split(None, 5)[-1] for line in stream]
     found = [path for path in paths if re.match(r"libc[.-]|ld-musl", os.path.basename(path))]
     if not found:
-        raise SourceError("cannot find the C library of this process, by which the cost of a probe is measured")
+        raise SourceError("cannot find the C library of this process, with which the cost of a probe is measured")
     return found[0]
 
 
@@ -407,7 +407,7 @@ class _Program:
         if self._began is None:
             raise SourceError("bpftrace ended before %s was started" % self._command[0])
         if not child.has_ended(self._process):
-            return dict(status=None, words="still ran when the observation was over, and was ended")
+            return dict(status=None, words="was still running at the end of the observation, and was stopped")
         status = child.status_of(self._process)
         if status in _NOT_STARTED:
             raise SourceError(

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The text of the program that bpftrace loads into the kernel.
 
-Nothing is printed for single operations. Counts are never cleared, because operations between reading and clearing
+Nothing is printed for individual operations. Counts are never cleared, because operations between reading and clearing
 would be lost. Keys are never deleted from a map that is printed while in use, because bpftrace ends if it does not find
 a key. Each stream has these maps:
 

@@ -1,13 +1,14 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Turns the maps that bpftrace prints into texts about single seconds and events. This module reads no clock and starts
-no program.
+"""Turns the maps that bpftrace prints into texts, each of which describes one second or one event. This module reads no
+clock and starts no program.
 
-Each text is a JSON object with one key, and all times are the kernel's monotonic clock in ns::
+Each text is a JSON object with one key, and all times are in ns of the kernel's monotonic clock::
 
-    {"base": 1}                                    when the observation began {"second": {"number": 1, "late": false,
-    "streams": {"log": {"buckets": {"513": 2}, "sum_ns": 1, "bytes": 1, "errors": 0, "min_ns": 1, "max_ns": 1}}}}
+    {"base": 1}                                    when the observation began
+    {"second": {"number": 1, "late": false, "streams": {"log": {"buckets": {"513": 2}, "sum_ns": 1, "bytes": 1,
+                                                                "errors": 0, "min_ns": 1, "max_ns": 1}}}}
     {"in_flight": {"log": [1]}}                    start times of operations that have not returned at the end
     {"maximum": {"stream": "log", "at_ns": 1, "latency_ns": 1, "bytes": 1, "previous_ns": 0}}
     {"stall": {"stream": "log", "at_ns": 1, "latency_ns": 1, "bytes": 1}}
@@ -24,7 +25,7 @@ import json
 from ansible_collections.mqops.logdisk.plugins.module_utils._sources import bpftrace_program as program
 
 IN_FLIGHT_MAX = 20
-"""The largest number of operations in flight that are reported. The oldest ones are reported."""
+"""The largest number of operations in flight that are reported. If there are more, the oldest ones are reported."""
 
 _NS_PER_S = 1000000000
 _LATE_NS = (program.SLOTS - 1) * _NS_PER_S

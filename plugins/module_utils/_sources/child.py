@@ -121,8 +121,8 @@ class _Output:
         return has_ended(self._process) and not (self._open and select.select(self._open, [], [], 0)[0])
 
     def last_words(self):
-        """Return the end of its error messages or, if there are none, its last line of output, because some programs
-        report problems there."""
+        """Return the end of the program's error messages or, if there are none, its last line of output, because some
+        programs report problems there."""
         return " ".join(self._messages.decode("utf-8", "replace").split()) or self._last_line.strip()[:LAST_WORDS_BYTES]
 
     def _read(self, descriptor):

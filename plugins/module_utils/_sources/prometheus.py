@@ -30,8 +30,8 @@ LIMIT_S = 10
 """How long the endpoint may take to answer."""
 
 CHECK_S = 30
-"""How long to wait for the first metrics of the log. The very first answer of mq_prometheus has none, nor have answers
-between publications."""
+"""How long to wait for the first metrics of the log. The very first answer of mq_prometheus does not contain any, and
+neither do answers between publications."""
 
 PATIENCE_S = 30
 """How long an endpoint that answered before may fail until the observation ends. It may only be restarting."""
@@ -54,8 +54,8 @@ _OTHERS = (_STATUS, "_exporter_publications")
 
 
 class Source:
-    """``options``: ``queue_manager`` (empty for the only queue manager of the endpoint), ``url`` and ``interval``
-    (seconds)."""
+    """The ``options`` are ``queue_manager`` (empty for the only queue manager of the endpoint), ``url`` and
+    ``interval`` (seconds)."""
 
     of_averages = True
     check_limit_s = CHECK_S + LIMIT_S
@@ -146,7 +146,7 @@ class Source:
         if answer.status.get(name) == 0:
             raise SourceError(
                 (
-                    "%s says that it has no connection to %s: start the queue manager, or check "
+                    "%s reports that it has no connection to %s: start the queue manager, or check "
                     "the messages of the exporter"
                 )
                 % (self._url, name)
@@ -348,8 +348,8 @@ def _why(error):
     text = _shown(getattr(error, "strerror", None) or str(error) or type(error).__name__)
     if "CERTIFICATE_VERIFY_FAILED" in str(error) or isinstance(error, ssl.CertificateError):
         return (
-            "its certificate is not trusted by this host (%s). Add its authority to the host's trusted ones, or "
-            "use the name in the certificate" % text
+            "its certificate is not trusted by this host (%s). Add its certificate authority to those that the host "
+            "trusts, or use the name in the certificate" % text
         )
     if isinstance(error, ssl.SSLError):
         return "no encrypted connection (%s). Does observe_url have to begin with http://?" % text

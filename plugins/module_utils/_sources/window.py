@@ -21,8 +21,8 @@ MOST_CHARACTERS = 1 << 20
 
 def watch(names, window_s, url, path):
     """Watch all queue managers at the same time, for ``window_s`` seconds. Returns, for each name: ``source``,
-    ``samples`` (as an observer writes them), and ``problem``, a sentence if there is no sample. ``url`` is the URL of
-    the endpoint, and ``path`` is the path of amqsrua."""
+    ``samples`` (as an observer writes them), and ``problem`` (a sentence if there is no sample, otherwise empty).
+    ``url`` is the URL of the endpoint, and ``path`` is the path of amqsrua."""
     calls = [lambda name=name: _watch(name, window_s, url, path) for name in names]
     limit_s = window_s + sum(source_class.check_limit_s for dummy, source_class in SOURCES)
     answers = _time_limit.call_all(calls, limit_s)

@@ -151,7 +151,7 @@ def test_names_of_hosts_variables_are_warned_of_once(check):
 
 def test_warnings_are_counted_if_there_are_many(check):
     said = check({"a": {f"gate_own_{number}": 1 for number in range(30)}})["logdisk"]["warnings"]
-    assert len(said) == check_options.MOST_WARNINGS + 1 and said[-1] == "10 more names are like those of options"
+    assert len(said) == check_options.MOST_WARNINGS + 1 and said[-1] == "10 more names resemble those of options"
 
 
 def test_a_pattern_that_cannot_be_evaluated_is_a_problem(check):

@@ -88,7 +88,7 @@ def test_samples_are_written_with_their_times_until_the_source_ends(observation)
     [
         (SourceError("connect to QM1 first"), "connect to QM1 first"),
         (KeyError("x"), "the observer failed: KeyError: 'x'"),
-        ("x" * ((1 << 20) + 1), "the source wrote 1048577 characters at once: it is not what is expected here"),
+        ("x" * ((1 << 20) + 1), "the source wrote 1048577 characters at once, so it is not the expected program"),
     ],
 )
 def test_what_the_source_fails_with_is_told(observation, failure, reason):

@@ -50,7 +50,7 @@ def kernel(monkeypatch, tmp_path):
         ({"calls": [f"MQ{n}" for n in range(9)]}, "observe_calls: name at most 8 calls"),
         (
             {"pid": 1, "command": ["true"], "calls": ["MQPUT"]},
-            "observe_pid and observe_command exclude each other: unset one of them",
+            "observe_pid and observe_command are mutually exclusive: unset one of them",
         ),
         ({"command": ["true"]}, "observe_command needs observe_calls, for example [MQPUT, MQCMIT]"),
     ],

@@ -124,7 +124,7 @@ NONE = NOISE.replace("qmgr", "other")
             metrics(None, status=0),
             {},
             (
-                "URL says that it has no connection to QM1: start the queue manager, or check "
+                "URL reports that it has no connection to QM1: start the queue manager, or check "
                 "the messages of the exporter"
             ),
         ),

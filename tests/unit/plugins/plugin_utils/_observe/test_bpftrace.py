@@ -156,7 +156,7 @@ def test_an_end_before_its_time_cuts_the_last_second_short():
     ("program", "ending"),
     [
         ({"status": 0, "words": "ended with status 0"}, ""),
-        ({"status": None, "words": "still ran when the observation was over, and was ended"}, ""),
+        ({"status": None, "words": "was still running at the end of the observation, and was stopped"}, ""),
         ({"status": -9, "words": "was killed by signal 9"}, "the program was killed by signal 9"),
     ],
 )
