@@ -4,7 +4,7 @@
 
 # This code is private to the collection and may change at any time.
 
-"""Reads quantities as people write them into base units, strictly, and formats them for people.
+"""Strictly parses quantities as people write them, converts them to base units, and formats them for people.
 
 Base units are bytes, nanoseconds, bytes per second, writes per second, plain counts and plain ratios. Sizes are
 1024-based (K is KiB), rates are decimal (MB/s is 10^6 bytes per second) unless they say KiB/s, MiB/s or GiB/s. Every

@@ -24,7 +24,7 @@ def _name_of(number):
 
 
 def other_owner(path):
-    """Return a phrase that says who besides root can replace a program; empty if no other user can."""
+    """Return a phrase that names who can replace a program, apart from root; empty if no other user can."""
     path = os.path.realpath(path)
     while True:
         status = os.stat(path)

@@ -53,8 +53,7 @@ class WorkspaceError(Exception):
 
 
 def directory_name(queue_manager):
-    """Return the name of a queue manager's folder. Special characters (/ and .) are replaced in the same way as MQ
-    does."""
+    """Return the name of a queue manager's folder. MQ's replacements are used for special characters (/ and .)."""
     if not QUEUE_MANAGER_NAME.match(queue_manager):
         raise WorkspaceError(
             "%r is not a valid queue manager name: use 1 to 48 letters, digits and the characters . _ / %%"
@@ -69,7 +68,7 @@ def place_directory_name(place):
         raise WorkspaceError(
             (
                 "%r is not a valid name of a place: use 1 to 32 letters, digits and the characters "
-                ". _ -, neither . nor - first"
+                ". _ -, not beginning with . or -"
             )
             % place
         )
@@ -236,7 +235,7 @@ class Preflight:
         unit = _mounts.logical_block_size(self.facts["device_number"])
         refused = [size for size in sizes if unit and size % unit]
         if refused:
-            # Every call would pay for this import.
+            # At the top of the file, this import would slow down every call.
             from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 
             self._refuse(
@@ -512,8 +511,8 @@ def _has_no_file(directory):
 
 
 def remove(path, run_directory):
-    """Remove a run's workspace. Returns ``(removed, left)``: removed paths, and entries that are kept because the run
-    did not create them or because they cannot be removed."""
+    """Remove a run's workspace. Returns ``(removed, left)``: the paths that were removed, and the entries that remain
+    because the run did not create them or because they cannot be removed."""
     removed, left = [], []
     if os.path.isdir(run_directory):
         _remove_marked(run_directory, _empty_queue_manager_directory, removed, left)
@@ -541,8 +540,8 @@ def _remove_marked(directory, removable, removed, left):
 
 
 def _empty_queue_manager_directory(name, parent):
-    """Remove an entry that a crash may have left in the directory (open as ``parent``) of a queue manager. True if it
-    belongs to this collection, as a file of a test of locks does."""
+    """Remove an entry that a crash may have left in the directory (open as ``parent``) of a queue manager. Returns True
+    if the entry belongs to this collection, which includes the files of a test of locks."""
     try:
         descriptor = _marks.open_directory(name, parent)
     except _marks.MarkError:

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The workspaces of all volumes of a host: their directories, and the reasons why they cannot be used.
 
-``p`` are the options of the module ``workspace``. Everything is done on all file systems at the same time, with a time
-limit, because one of them may hang.
+``p`` contains the options of the module ``workspace``. Everything is done on all file systems at the same time, with a
+time limit, because one of them may hang.
 
 Private to this collection; it may change at any time.
 """

@@ -165,8 +165,8 @@ def is_gone(path):
 
 
 def remove(p):
-    """Make the tester remove its files. Returns what is left. This is nothing if all directories are missing, because
-    they were lost or another file system is mounted."""
+    """Make the tester remove its files. Returns what is left. If all directories are missing, because they were lost or
+    another file system is mounted, nothing is left."""
     status, said = _power_cut.call(
         [p["tester"], "--removeAcknowledged", "--dir=" + ",".join(p["directories"])] + p["arguments"], REMOVAL_S
     )
@@ -178,7 +178,7 @@ def remove(p):
 def answer(p):
     run = _runs.Run(p["state_dir"], p["run_id"], p["volume"])
     if run.exists():
-        # The tester is still writing if the power was not cut.
+        # If the power was not cut, the tester is still writing.
         stuck = _runs.terminate([run], PATIENCE_S)[0]
         if stuck:
             raise _runs.RunError("the tester still hangs in a write (pid %s)" % ", ".join(str(pid) for pid in stuck))

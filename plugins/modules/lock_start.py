@@ -156,7 +156,7 @@ def begin(p):
     _runs.own_directory(run.state_dir)
     os.close(run.lock())
     run.create()
-    # The tester writes no tables, by whose directory the processes of other runs are found.
+    # Processes of other runs are found by the directory of their tables, but this tester does not write tables.
     run.write_start(
         dict(
             paths=[p["path"]] if p["marked"] else [],

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Code that the action plugins of power cuts share: the connections that end with a host, and the data that one plugin
-passes to the next."""
+"""Code that the action plugins of power cuts share: handling connections that break when a host loses its power, and
+passing data from one plugin to the next."""
 
 from __future__ import annotations
 

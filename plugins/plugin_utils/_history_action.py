@@ -65,7 +65,8 @@ class HistoryAction(ControllerAction):
         return {"failed": True, "msg": str(error)}
 
     def consult(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Return the task's result. The report directory is absolute, and place is the place of the history."""
+        """Return the task's result. In ``options``, ``report_dir`` is an absolute path, and ``place`` is the location
+        of the history."""
         raise NotImplementedError
 
     def history(self, options: dict[str, Any], create: bool = False) -> History:

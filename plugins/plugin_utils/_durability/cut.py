@@ -197,7 +197,7 @@ def why_blind(seen: Seen, sight: Sight, beyond: Mapping[int, int], limit_ns: int
     if sight.visible_from_ns is None or seen.ready is None or len(beyond) != seen.ready.qm:
         return (
             "it is not known how short a loss at the end could have gone unnoticed, because the "
-            "tester or its check did not say it"
+            "tester or its check did not report it"
         )
     if sight.visible_from_ns <= limit_ns:
         return ""
@@ -234,7 +234,7 @@ def _why_not_writing(command: Command, witnessed: Witnessed) -> str:
     said = f" ({witnessed.said})" if witnessed.said else ""
     if seen.ready is None and not witnessed.problem:
         if witnessed.status not in (None, CONNECTION_BROKE):
-            return f"the tester made no files{said or f' (it ended with status {witnessed.status})'}"
+            return f"the tester created no files{said or f' (it ended with status {witnessed.status})'}"
         return f"the files were not complete when the connection broke, so nothing can be concluded{said}"
     if witnessed.early or not command.done:
         return f"{command.problem or 'the connection to the tester broke before the cut'}{said}"
@@ -298,7 +298,7 @@ def why_other_volume(before: Mapping[str, Any], after: Mapping[str, Any]) -> str
         return _why_recreated(before, after)
     name = differing[0]
     return (
-        f"not the same file system is mounted after the cut ({name} was {before.get(name) or 'unknown'} and is "
+        f"a different file system is mounted after the cut ({name} was {before.get(name) or 'unknown'} and is "
         f"{after.get(name) or 'unknown'}): mount it, and check whether it can be mounted at all, because a file "
         "system that cannot be is lost"
     )

@@ -44,7 +44,7 @@ _NUMBERS = ("seed", "bsize", "file_size", "files", "qm")
 
 
 class ProtocolError(ValueError):
-    """Some line does not come from a tester of this collection. The message says what is wrong."""
+    """Raised for a line that does not come from a tester of this collection. The message says what is wrong."""
 
 
 @dataclass(frozen=True)

@@ -127,7 +127,7 @@ def start(
 
 
 class _Witness:
-    """The witness process. It holds the lock until it ends."""
+    """The witness process, which holds the lock until it ends."""
 
     def __init__(
         self,

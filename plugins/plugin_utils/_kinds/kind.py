@@ -58,7 +58,7 @@ class Kind:
     judge have such a word."""
 
     judged_by_profile = False
-    """Whether the limits of a profile judge its records."""
+    """Whether the limits of a profile judge the records of the run."""
 
     has_results = True
     """Whether the tables of its records describe steps: run.csv, results.csv and the tables that belong to them."""

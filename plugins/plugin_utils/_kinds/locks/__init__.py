@@ -14,8 +14,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.kind import K
 
 
 class Locks(Kind):
-    """It measures no latency. Its certificate is that of two hosts and a directory, which the history keeps apart from
-    the certificates of volumes."""
+    """A test of locks, which does not measure latency. Its certificates apply to two hosts and a directory. The history
+    keeps them apart from the certificates of volumes."""
 
     name = "locks"
     facets = ("criteria", "opening", "memory", "view")

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """A profile's requirements on locks: how soon the other host must take over, further limits, and the steps that must be
-made in addition to the basic ones."""
+carried out in addition to the basic ones."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MOST_LOCKS = 1_000_000
 
 
 class Criteria(criteria.Criteria):
-    """A profile without the section has its defaults."""
+    """The section ``locks`` of a profile. A profile without this section uses the defaults."""
 
     def read(self, given: Any, base: Any) -> Any:
         """Return the requirements of a profile that differ from the default. A key that is not given is taken from
@@ -48,7 +48,7 @@ def _check_count(count: Any) -> None:
 
 
 def _read_steps(given: Any) -> list[str]:
-    """Return the steps in their order. The basic ones need not be named."""
+    """Return the named steps in the order of the test, without the basic ones, which need not be named."""
     steps = read_sequence(given, "locks.steps")
     for step in steps:
         if step not in STEPS:

@@ -22,12 +22,12 @@ class Results(Remembered):
         self.count = len(results)
 
     def store_in(self, history: History) -> int:
-        """Store it. Raises HistoryError."""
+        """Store the results in the history. Raises HistoryError."""
         return history.store_locks(self._results)
 
 
 class Memory(memory.Memory):
-    """It reads nothing, because each test of locks is judged by itself."""
+    """Reads nothing from the history, because each test of locks is judged by itself."""
 
     def of_run(self, directory: RunDirectory) -> Remembered:
         """Return the result of each pair."""

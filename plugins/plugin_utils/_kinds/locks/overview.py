@@ -49,13 +49,13 @@ MOST_PAIRS = 1000
 
 _WIDTH = 210
 _AXIS = LogAxis(0.0, 3.0, 12, _WIDTH - 20)
-"""From 1 to 1,000 seconds."""
+"""A logarithmic axis from 1 to 1,000 seconds."""
 _TICKS = (1, 10, 100, 1000)
 _NEVER = "never_taken_over"
 
 
 class _Line:
-    """A row of the table: a pair, or a host of which no pair is known."""
+    """A row of the table: a pair, or a host for which no pair is known."""
 
     def __init__(self, name: Any, verdict: str, pair: ShownPair | None) -> None:
         self.name, self.verdict, self.pair = name, verdict, pair
@@ -153,12 +153,12 @@ def _not_passed(line: _Line) -> str:
 
 
 def _steps_of(host: Host, pair: ShownPair | None) -> list[str]:
-    """Return the steps that the findings of a host about a pair are about."""
+    """Return the steps to which a host's findings about a pair refer."""
     return [str(each.get("step")) for each in findings_about(host, pair.results)] if pair else []
 
 
 def _not_covered(line: _Line) -> str:
-    """Return the steps that were not made."""
+    """Return the steps that were not carried out."""
     missing = {row["step"] for row in line.rows(*STEPS) if row["outcome"] == NOT_COVERED}
     return f"not covered: {', '.join(step_title(step) for step in STEPS if step in missing)}" if missing else ""
 
@@ -176,7 +176,7 @@ def _scale() -> Markup:
         Markup('<text x="{:.1f}" y="20" text-anchor="middle">{}</text>').format(_AXIS.place(tick), f"{tick:,} s")
         for tick in _TICKS
     )
-    return _svg(22, Markup('<text x="0" y="8">Takeover</text>') + ticks, "logarithmic axis of the time of a takeover")
+    return _svg(22, Markup('<text x="0" y="8">Takeover</text>') + ticks, "logarithmic axis of takeover times")
 
 
 def _svg(height: int, body: Markup, label: str) -> Markup:

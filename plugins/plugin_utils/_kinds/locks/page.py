@@ -41,7 +41,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import wo
 from markupsafe import Markup
 
 OPEN_PAIRS = 3
-"""Up to this number of other hosts, the results of each are shown without being opened."""
+"""Up to this number of other hosts, the results of each are expanded from the start."""
 
 MOST_CHARTS = 8
 """The largest number of pictures for a pair: each takeover has one, the slowest first."""
@@ -157,21 +157,21 @@ def _line(
 
 
 def _roles(step: str, holder: str, other: str) -> str:
-    """Return what the hosts do in a step."""
+    """Return the roles of the hosts in a step."""
     if step in (SETTINGS, CONCURRENT_UPDATES):
         return "both"
     return holder if holder == other or not other else f"{holder} holds, {other} wants"
 
 
 def _sentence(finding: Mapping[str, Any]) -> str:
-    """Return what is wrong; the table says which step and which hosts it is about."""
+    """Return what is wrong, without the step and the hosts, which the table shows."""
     if finding["kind"] == LOCK_UNDECIDED:
         return why_open(finding)
     return why_not_covered(finding) if finding["kind"] == LOCK_NOT_COVERED else in_words(finding, _NOTHING)
 
 
 def _unjudged(step: str, holder: str, other: str, outcome: str, rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return why a step was not made that is not required."""
+    """Return why an optional step was not carried out."""
     if outcome != NOT_COVERED:
         return []
     row = {"step": step, "code": rows[0]["cause"], "at": {"holder": holder, "other": other}}

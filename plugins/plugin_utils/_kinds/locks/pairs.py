@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The pairs of hosts in a report, each once although both hosts have it, worst first."""
+"""Collects the pairs of hosts for a report, worst first. Each pair is listed once, although the records of both hosts
+contain it."""
 
 from __future__ import annotations
 
@@ -26,8 +27,8 @@ _FINDINGS = (LOCK_BROKEN, LOCK_LIMIT, LOCK_UNDECIDED, LOCK_NOT_COVERED)
 
 @dataclass(frozen=True)
 class ShownPair:
-    """A pair as both of its hosts have recorded it: its results, the volume, its worse verdict, and the limits that
-    judged it."""
+    """A pair as recorded by both of its hosts: its results, the volume, the worse of the two verdicts, and the limits
+    that judged it."""
 
     results: Mapping[str, Any]
     volume: str

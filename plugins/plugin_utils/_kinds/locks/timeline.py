@@ -84,7 +84,7 @@ def _description(row: Mapping[str, Any], back: float | None, limit_s: float) -> 
 
 
 def _frame(clock: _Clock, limit_s: float) -> Iterator[Markup]:
-    """Yield the seconds, the instant of the loss and the limit."""
+    """Yield the lines and labels of the axis: the seconds, the instant of the loss, and the limit."""
     end = -1e9
     for tick in clock.ticks():
         x, words = clock.place(tick), _units.format_duration(tick * 1e9) if tick else "0"

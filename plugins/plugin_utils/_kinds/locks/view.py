@@ -42,8 +42,8 @@ class View(view.View):
     subject = ", locks"
     criteria = (
         "Two holders of a lock, updates lost under a lock and writes of a host that lost its lock are hard failures, "
-        "never waived. Times and numbers have the limits of the profile's section locks; its other limits are about "
-        "latency."
+        "never waived. Times and numbers are compared with the limits in the profile's section locks; its other limits "
+        "concern latency."
     )
     cause = "locks"
     case = "locks"
@@ -60,7 +60,7 @@ class View(view.View):
     }
 
     def cause_of(self, host: Host) -> str:
-        """Return the kind of causes for a host that does not pass."""
+        """Return the name of the causes that are shown for a host that does not pass."""
         return self.cause
 
     def advise(self, found: Sequence[tuple[Host, Mapping[str, Any]]], verdict: str) -> tuple[str, str]:
@@ -68,7 +68,7 @@ class View(view.View):
         return advice_on_locks(finding for _host, finding in found)
 
     def statement(self, model: Model) -> str:
-        """Return how many pairs keep every promise."""
+        """Return how many pairs have each verdict."""
         pairs = pairs_of(model.hosts_with_own)
         told = [f"{format_count(count)} {verdict}" for verdict, count in _counts(pairs)]
         of = f" in {format_count(len(pairs))} {'pair' if len(pairs) == 1 else 'pairs'}" if pairs else ""
@@ -88,7 +88,7 @@ class View(view.View):
         return [*lines, f"and {format_count(left)} more {'pair' if left == 1 else 'pairs'}"] if left > 0 else lines
 
     def claim(self, host: Host) -> str:
-        """Return the figures of its pairs."""
+        """Return the figures of the host's pairs."""
         return "; ".join(pair["text"] for pair in host.own.get("pairs") or ())
 
     def overview(self, model: Model, shown: Sequence[tuple[Host, Markup]]) -> Markup | str:

@@ -33,8 +33,8 @@ class Opening(opening.Opening):
     def announced(
         self, settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]], check_mode: bool
     ) -> list[str]:
-        """Return lines that say when the hosts measure and what their plans cannot show. In a preflight, the notes are
-        in the hosts' records."""
+        """Return lines that say when the hosts measure, followed by the notes in their plans. In a preflight, the notes
+        are in the hosts' records."""
         start = (
             [f"The hosts start at {shown_instant(settings['sweep_start_at'])}."] if settings["sweep_start_at"] else []
         )
@@ -53,8 +53,8 @@ def _duration(mode: str, plans: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _notes(plans: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Return sentences about what the plans of hosts cannot show. Each sentence begins with the hosts to which it
-    applies."""
+    """Return the notes in the plans of hosts as sentences. Each
+    sentence begins with the hosts to which it applies."""
     hosts_by_notes: dict[tuple[str, ...], list[str]] = {}
     for host in sorted(plans):
         hosts_by_notes.setdefault(tuple(plans[host]["notes"]), []).append(host)
