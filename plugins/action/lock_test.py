@@ -28,7 +28,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._shell_command impor
 COMMAND_S = 120.0
 """The time limit of the user's commands."""
 WAIT_FACTOR, WAIT_MORE_S = 1.5, 10.0
-"""How much longer than the profile's limit the test waits for a take-over: a factor and additional seconds."""
+"""How much longer than the profile's limit the test waits for a takeover: a factor and additional seconds."""
 
 
 class ActionModule(ControllerAction):

@@ -15,7 +15,7 @@ class Opening:
     share."""
 
     def check(self, settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]]) -> None:
-        """Raise SettingsError if a run of this kind cannot be made with these plans."""
+        """Raise SettingsError if a run of this kind is not possible with these plans."""
 
     def volumes(self, plan: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Return the volumes that a host is expected to report, in the form in which volumes.json stores them."""

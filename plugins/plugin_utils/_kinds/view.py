@@ -19,10 +19,10 @@ class View:
     """The parts of a report that only runs of one kind have. Everything else in a report is the same for all kinds."""
 
     title = ""
-    """The heading of its section, such as "Power cuts"."""
+    """The heading of the kind's section, such as "Power cuts"."""
 
     word = ""
-    """A short word before its lines on the screen, such as "cuts"."""
+    """A short word that precedes the kind's lines on the screen, such as "cuts"."""
 
     subject = ""
     """A suffix for the purpose of the storage, such as ", live"."""
@@ -35,7 +35,7 @@ class View:
     """The text that replaces the picture of the fleet if no host has figures."""
 
     cause = ""
-    """The kind of causes (see ``_report/causes/groups.py``) that only runs of this kind have, and for which the view
+    """The kind of cause (see ``_report/causes/groups.py``) that only runs of this kind have, and for which the view
     gives advice; empty if there are none."""
 
     remembered = ""
@@ -43,7 +43,7 @@ class View:
     Empty if there are none."""
 
     case = "measurement"
-    """The name of its test case in junit.xml."""
+    """The name of the kind's test case in junit.xml."""
 
     why_unjudged = ""
     """Why the test case is skipped if the host was not judged. Empty for a kind that always judges."""
@@ -52,8 +52,8 @@ class View:
     """The next steps, by the keys of ``_report/causes/advice.py``, if they differ from those after a test."""
 
     def cause_of(self, host: Host) -> str:
-        """Return the kind of causes for a host that does not pass, because it was not measured to the end or not at
-        all."""
+        """Return the kind of cause that applies to a host that does not pass because it was not measured to the end or
+        not at all."""
         return "measurement" if host.tester else "unmeasured"
 
     def advise(self, found: Sequence[tuple[Host, Mapping[str, Any]]], verdict: str) -> tuple[str, str]:

@@ -64,8 +64,8 @@ def label_of(run_id: str) -> str:
 
 
 def object_name(run_id: str, host: str, number: int) -> str:
-    """Return the name of claim, job and pod; it is short enough for a host name. Two hosts may represent the same
-    cluster, but they never share a job."""
+    """Return the common name of the claim, the job and the pod, which is short enough for a host name. Two hosts may
+    represent the same cluster, but they never share a job."""
     return f"logdisk-{label_of(run_id)[:40]}-{zlib.crc32(host.encode('utf-8', 'surrogateescape')):08x}-{number}"
 
 

@@ -38,8 +38,7 @@ def read_tables(log: str, names: Sequence[str]) -> dict[str, bytes]:
             return {name: content for name, content in tables.items() if name in names}
         if not head or head[1] in tables:
             raise LogError(
-                "the log contains a line of a table that belongs to none: lines are missing, or "
-                "its container wrote them twice"
+                "the log contains a line that belongs to no table: lines are missing, or its container wrote them twice"
             )
         tables[head[1]] = _table(head[1], int(head[2]), int(head[3], 16), lines)
     if not tables:
@@ -48,7 +47,7 @@ def read_tables(log: str, names: Sequence[str]) -> dict[str, bytes]:
 
 
 def last_complaint(log: str) -> str:
-    """Return the tester's last error message, empty if there is none."""
+    """Return the tester's last error message; empty if there is none."""
     found = [
         line.removeprefix(_COMPLAINT)
         for line in log.splitlines()

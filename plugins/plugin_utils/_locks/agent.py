@@ -2,10 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The tester of one host: commands to its lockers, and their answers in the order in which they came.
-
-Every wait has an end that does not depend on the host.
-"""
+"""Communicates with the tester of one host: sends commands to its lockers, and returns their answers in the order of
+arrival. Every wait has a time limit that does not depend on the host."""
 
 from __future__ import annotations
 
@@ -26,11 +24,12 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.protocol impo
 )
 
 MOST_WAITING = 100_000
-"""The largest number of answers that are kept until somebody asks for them."""
+"""The largest number of answers that are kept until they are taken."""
 
 
 class AgentLostError(Exception):
-    """The tester of a host has ended, or its connection has; the message is what it said last."""
+    """The tester of a host has ended, or its connection is lost. The message is the last output of the tester or of
+    ssh."""
 
     def __init__(self, host: str, said: str, status: int | None = None) -> None:
         super().__init__(said)
@@ -38,8 +37,8 @@ class AgentLostError(Exception):
 
 
 class Agent:
-    """The tester of ``host``, which ``command`` starts for the run ``run_id``. ``last_ns`` is when its last line
-    arrived, by the monotonic clock."""
+    """The tester of ``host``, which ``command`` starts for the run ``run_id``. ``last_ns`` is the time at which its
+    last line arrived, by the monotonic clock."""
 
     def __init__(self, host: str, command: Sequence[bytes | str], run_id: str) -> None:
         self.host = host
@@ -65,8 +64,8 @@ class Agent:
         self._stream.send((" ".join(map(str, (number, verb, *arguments))) + "\n").encode("ascii"))
 
     def take(self, number: int) -> Answer | None:
-        """Return the next answer of a locker, None if none has come. Raises AgentLostError if none can come any
-        more."""
+        """Return the next answer of a locker; None if none has arrived. Raises AgentLostError if no more answers can
+        arrive."""
         with self._changed:
             if waiting := self._answers[number]:
                 self._waiting -= 1
@@ -102,7 +101,7 @@ class Agent:
         if self._ready is None:
             self._foreign += 1
             if self._foreign > MOST_FOREIGN_LINES:
-                raise ProtocolError("the host sends lines, but none of the tester")
+                raise ProtocolError("the host sends lines, but none from the tester")
         elif self._ready.run_id != self._run_id:
             self._ready = None
             raise ProtocolError("a tester of another run answered")

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A function that is called while a step goes on: a command of the user."""
+"""Calls a function, such as a command of the user, while a step continues."""
 
 from __future__ import annotations
 

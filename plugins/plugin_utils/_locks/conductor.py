@@ -17,8 +17,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.pairs import 
 def conduct(
     pairs: Sequence[Pair], servers: Mapping[str, str], test: Callable[[Pair], dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Return the result of each pair, in their order. ``servers`` holds the file server of each host, empty if it is
-    not known; ``test`` tests a pair and returns its result."""
+    """Return the results in the order of the pairs. ``servers`` holds the file server of each host (empty if it is not
+    known), and ``test`` tests a pair and returns its result."""
     groups = in_turn(pairs, servers)
     if not groups:
         return []

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What protects a host while a step cuts it: it says whether a queue manager runs there, and, as root, cuts the host
-off from a file server and lets it come back."""
+"""The guard of a host, which protects it during steps that cut it off or cut its power. The guard reports whether a
+queue manager is running on the host. As root, it also cuts the host off from a file server and reconnects it."""
 
 from __future__ import annotations
 
@@ -23,12 +23,13 @@ LONGEST_LINE = 4096
 
 
 def guard_command(interpreter: str, mqs_ini: str) -> list[str]:
-    """Return the command that starts the program on a host. ``mqs_ini`` is the file that lists its queue managers."""
+    """Return the command that starts the guard on a host. ``mqs_ini`` is the file that lists the host's queue
+    managers."""
     return [interpreter, "-c", LOADER, str(len(program(MODULE))), mqs_ini]
 
 
 class Guard:
-    """The program on a host, which ``command`` starts. It is to be ended, which ends the cut as well."""
+    """The guard on a host, which ``command`` starts. The caller must end it, which also ends the cut."""
 
     def __init__(self, host: str, command: Sequence[bytes | str]) -> None:
         self._host = host
@@ -39,13 +40,14 @@ class Guard:
         self._stream.send(program(MODULE))
 
     def refusal(self) -> str:
-        """Return why the host must not be cut now, empty if it may be. No answer is a reason as well."""
+        """Return the reason if the host must not be cut off or lose its power now; otherwise empty. A missing answer is
+        also a reason."""
         word, text, _at_ns = self._ask("look")
         return "" if word == "clear" else text or "it is not known whether queue managers are running on this host"
 
     def cut(self, address: str, port: int, limit_s: float) -> int:
-        """Cut the host off from the port of a file server for at most ``limit_s`` seconds, and return when it was, by
-        the monotonic clock. Raises StepEnd."""
+        """Cut the host off from the port of a file server for at most ``limit_s`` seconds, and return the time of the
+        cut by the monotonic clock. Raises StepEnd."""
         word, text, at_ns = self._ask(f"cut {address} {port} {round(limit_s)}")
         if word == "cut":
             return at_ns
@@ -54,7 +56,7 @@ class Guard:
         raise undecided("queue_managers" if word == "refused" else "not_cut", host=self._host, why=text)
 
     def heal(self) -> None:
-        """Let the host come back. Raises StepEnd if that is not known."""
+        """Reconnect the host. Raises StepEnd if the guard does not confirm this."""
         word, text, _at_ns = self._ask("heal")
         if word != "healed":
             raise undecided("not_healed", host=self._host, why=text)
@@ -64,7 +66,8 @@ class Guard:
         self._stream.end()
 
     def _ask(self, line: str) -> tuple[str, str, int]:
-        """Return the first word of the answer, the rest, and when it came. The word is empty if there is none."""
+        """Return the first word of the answer, the rest of it, and the time of its arrival. If there is no answer, the
+        word is empty."""
         with self._changed:
             self._answers.clear()
             self._stream.send(f"{line}\n".encode("ascii"))
@@ -76,7 +79,7 @@ class Guard:
     def _take(self, line: str, at_ns: int) -> None:
         mark, _blank, answer = line.partition(" ")
         if mark != "guard:":
-            return  # the output of the login
+            return  # output of the login
         word, _blank, text = answer.partition(" ")
         with self._changed:
             self._answers.append((word, printable(text)[:300], at_ns))

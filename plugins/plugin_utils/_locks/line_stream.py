@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A program on a host that is spoken to in lines, over a connection of its own. A thread reads what it says, so that
-nothing that hangs on the host can hang the controller."""
+"""Exchanges lines with a program on a host over a separate connection. A thread reads the program's output, so that a
+hung host cannot block the controller."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ LET_END_S = 10.0
 
 
 class LineStream:
-    """Starts a command, and calls ``take`` with each line of its output and the time of its arrival by the monotonic
-    clock, and ``ended`` when there is no more output. Both are called in a thread. If ``take`` raises ValueError, or a
-    line is too long, the program is ended."""
+    """Starts a command. Calls ``take`` with each line of its output and the time at which the line arrived, by the
+    monotonic clock, and calls ``ended`` when there is no more output. Both are called in a thread. If ``take`` raises
+    ValueError, or a line is too long, the program is ended."""
 
     def __init__(
         self,
@@ -43,7 +43,8 @@ class LineStream:
             thread.start()
 
     def send(self, content: bytes) -> None:
-        """Send a line or more. A program that has ended is noticed by the end of its output."""
+        """Send one or more lines. Errors are ignored, because the end of a program is detected by the end of its
+        output."""
         with contextlib.suppress(OSError, ValueError):
             self._process.stdin.write(content)
 
@@ -62,13 +63,14 @@ class LineStream:
                 thread.join(LET_END_S)
 
     def exit_status(self) -> int | None:
-        """Return the exit status of a program whose output has ended; None if it goes on."""
+        """Return the exit status of a program whose output has ended; None if the program continues to run."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             return self._process.wait(LET_END_S)
         return None
 
     def why(self) -> str:
-        """Return why the stream ended: what is wrong with a line, or the last words of the program or of ssh."""
+        """Return why the stream ended: what is wrong with a line, or the last error message of the program or of
+        ssh."""
         self._threads[1].join(1.0)
         lines = [line for line in self._said.decode("utf-8", "replace").splitlines() if line.strip()]
         return self._problem or (printable(lines[-1].strip()[-300:]) if lines else "")

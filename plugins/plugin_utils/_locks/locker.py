@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A locker: one of the tester's processes on a host, which locks files and writes to them. Each opens a file once,
-because closing any descriptor of a file gives up its locks."""
+"""Lockers: processes of the tester on a host, which lock files and write to them. A locker opens each file only once,
+because closing any descriptor of a file releases the locks on it."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ WITHOUT_FILE = ("start", "stop", *ENDING)
 ANSWER_S = 30.0
 """How long a call that should return at once may take."""
 LOOK_S = 0.01
-"""How often answers are looked for."""
+"""How often to check for answers."""
 END_S = 5.0
-"""How long a locker that is killed may take to end. One that hangs in the kernel is left behind."""
+"""How long a killed locker may take to end. A locker that hangs in the kernel is left behind."""
 
 
 class Speaker(Protocol):
-    """What a locker needs of an agent."""
+    """The part of an agent that lockers use."""
 
     host: str
     last_ns: int
@@ -50,8 +50,8 @@ class AbandonedError(Exception):
 
 
 class Clock:
-    """The monotonic clock of the controller. All waiting ends with the process that started this one, so that no host
-    is cut later."""
+    """The monotonic clock of the controller. All waiting ends if the process that started this one has ended, so that
+    no host is cut off after that."""
 
     def __init__(self) -> None:
         self._parent_pid = os.getppid()
@@ -60,7 +60,7 @@ class Clock:
         return time.monotonic_ns()
 
     def sleep(self, seconds: float) -> None:
-        """Wait for that time. Raises AbandonedError."""
+        """Wait for the given time. Raises AbandonedError."""
         if os.getppid() != self._parent_pid:
             raise AbandonedError
         time.sleep(seconds)
@@ -75,7 +75,7 @@ class SilentError(Exception):
 
 
 class CallError(Exception):
-    """A call of a locker failed that should not."""
+    """A command of a locker failed that had to succeed."""
 
     def __init__(self, host: str, answer: Answer) -> None:
         super().__init__(f"{host}: {answer.verb} {answer.outcome}")
@@ -83,8 +83,8 @@ class CallError(Exception):
 
 
 class Locker:
-    """A locker of an agent. The names of its files begin with ``label``. ``each`` holds the answers that report
-    progress, by the command."""
+    """A locker of an agent. The names of its files begin with ``label``. ``each`` holds the progress reports of each
+    command."""
 
     def __init__(self, agent: Speaker, number: int, label: str, clock: Clock) -> None:
         self.agent, self.number, self.clock = agent, number, clock
@@ -99,15 +99,16 @@ class Locker:
         return self.agent.host
 
     def tell(self, verb: str, *arguments: object) -> None:
-        """Send a command. Unless the command has no file, the first argument is the name of one, without the label."""
+        """Send a command. If the command applies to a file, the first argument is the name of the file without the
+        label."""
         self._is_ending = self._is_ending or verb in ENDING
         if verb not in WITHOUT_FILE:
             arguments = (f"{self._label}-{arguments[0]}", *arguments[1:])
         self.agent.send(self.number, verb, *arguments)
 
     def found(self, verb: str) -> Answer | None:
-        """Return the final answer to a command, None if it has not come. Raises AgentLostError, and CallError if the
-        locker has ended although nobody told it to."""
+        """Return the final answer to a command; None if it has not arrived. Raises AgentLostError, and CallError if the
+        locker has ended without a command to end."""
         while answer := self.agent.take(self.number):
             self.has_ended = self.has_ended or answer.outcome == ENDED
             if not self._is_ending and (answer.outcome == ENDED or answer.verb == ERROR):
@@ -132,22 +133,22 @@ class Locker:
         return self.wait(verb, patience_s)
 
     def must(self, verb: str, *arguments: object, outcome: str = DONE, patience_s: float = ANSWER_S) -> Answer:
-        """Send a command that has to succeed. Raises CallError if it does not, and what ``ask`` raises."""
+        """Send a command that has to succeed. Raises CallError if it fails, and whatever ``ask`` raises."""
         answer = self.ask(verb, *arguments, patience_s=patience_s)
         if answer.outcome != outcome:
             raise CallError(self.host, answer)
         return answer
 
     def done(self, verb: str, patience_s: float) -> Answer:
-        """Wait for the end of a command that has to succeed. Raises CallError if it does not, SilentError and
-        AgentLostError."""
+        """Wait for the end of a command that has to succeed. Raises CallError if it fails, and whatever ``wait``
+        raises."""
         answer = self.wait(verb, patience_s)
         if answer.outcome != DONE:
             raise CallError(self.host, answer)
         return answer
 
     def kill(self) -> None:
-        """Kill the locker's process, which gives up its locks."""
+        """Kill the locker's process, which releases its locks."""
         if not self.is_gone():
             self.tell("kill")
 
@@ -158,8 +159,8 @@ class Locker:
         return self.has_ended
 
     def failure(self, verb: str) -> str:
-        """Return the name of the error with which a command has failed, empty if it has not. Raises CallError if it
-        ended in another way."""
+        """Return the name of the error with which a command failed; empty if the command has not ended. Raises
+        CallError if the command ended in another way."""
         answer = self.found(verb)
         if answer is None:
             return ""
@@ -168,12 +169,12 @@ class Locker:
         return answer.text("errno") or "unknown"
 
     def reported(self, verb: str, name: str) -> list[int]:
-        """Return a figure of each report on the progress of a command. Raises ProtocolError."""
+        """Return one figure from each progress report of a command. Raises ProtocolError."""
         return [answer.whole(name) for answer in self.each[verb]]
 
 
 class Lockers:
-    """The lockers of one agent, each with a number of its own until it has ended."""
+    """The lockers of one agent. Each has a unique number until it has ended."""
 
     def __init__(self, agent: Speaker, label: str, clock: Clock) -> None:
         self.agent, self._label, self._clock = agent, label, clock
@@ -185,7 +186,7 @@ class Lockers:
         return self.agent.host
 
     def start(self) -> Locker:
-        """Start a locker. Raises what ``Locker.must`` raises."""
+        """Start a locker. Raises whatever ``Locker.must`` raises."""
         free = (number for number in _after(self._last) if number not in self._used)
         self._last = next(free)
         locker = self._used[self._last] = Locker(self.agent, self._last, self._label, self._clock)
@@ -193,9 +194,9 @@ class Lockers:
         return locker
 
     def end_all(self) -> None:
-        """Kill all lockers, which gives up their locks. Raises AgentLostError.
+        """Kill all lockers, which releases their locks. Raises AgentLostError.
 
-        One that hangs in the kernel keeps its number.
+        A locker that hangs in the kernel keeps its number.
         """
         for locker in self._used.values():
             locker.kill()
@@ -208,5 +209,5 @@ class Lockers:
 
 
 def _after(last: int) -> list[int]:
-    """Return all numbers of lockers, beginning after the one that was used last."""
+    """Return all numbers that lockers can have, beginning after the one that was used last."""
     return [(last + step) % LOCKERS + 1 for step in range(LOCKERS)]

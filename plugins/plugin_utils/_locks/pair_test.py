@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The test of one pair of hosts: both testers are started, and the steps are made one after the other, with each host
+"""Tests one pair of hosts: starts both testers, and carries out the steps one after the other, with each host in turn
 as the holder of the lock."""
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps impo
 READY_S = 60.0
 """How long the start of a tester may take."""
 CREATE_S = 300.0
-"""How long it may take to write the test files."""
+"""How long creating the test files may take."""
 AGAIN_S = 2.0
 """How often a host that lost its power is asked whether it is back."""
 UNCHANGED_S = 60.0
@@ -77,9 +77,9 @@ Command = Callable[[], CommandResult]
 
 @dataclass(frozen=True)
 class Side:
-    """A host of a pair: its settings, the command of its tester's stream, the command of its guard and of the guard as
-    root, whether it may be cut, the command that cuts its power, and how many seconds it may take to be back.
-    ``problem`` says why it cannot be tested; empty if it can."""
+    """A host of a pair: its settings, the commands that start its tester, its guard and its guard as root, whether the
+    host may be cut off and lose its power, the command that cuts its power, and how many seconds it may take to come
+    back. ``problem`` is the reason why the host cannot be tested; empty if it can be tested."""
 
     host: str
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -94,9 +94,9 @@ class Side:
 
 @dataclass(frozen=True)
 class Order:
-    """What a pair is to be tested with: the ID of the run, the directory on the first host, the seconds of load, how
-    long a take-over is waited for, the number of files that are locked at the same time, the port of the file server,
-    and the command that makes it fail over."""
+    """The parameters of the test of a pair: the ID of the run, the directory on the first host, the seconds of load,
+    how long to wait for a takeover, how many files are locked at the same time, the port of the file server, and the
+    command that makes the file server fail over."""
 
     run_id: str
     directory: str
@@ -108,8 +108,8 @@ class Order:
 
 
 class PairTest:
-    """The test of ``pair``; ``sides`` holds both hosts by their names. ``say`` is called with sentences about what is
-    done to hosts."""
+    """The test of ``pair``; ``sides`` holds both hosts by their names. ``say`` is called with sentences that announce
+    what is done to the hosts."""
 
     def __init__(self, pair: Pair, sides: Mapping[str, Side], order: Order, say: Callable[[str], None]) -> None:
         self._pair, self._sides, self._order, self._say = pair, sides, order, say
@@ -120,7 +120,7 @@ class PairTest:
         self._steps: list[dict[str, Any]] = []
 
     def run(self) -> dict[str, Any]:
-        """Make all steps, and return the result of the pair."""
+        """Carry out all steps, and return the result of the pair."""
         try:
             if self._is_ready():
                 self._make_steps()
@@ -138,7 +138,7 @@ class PairTest:
         }
 
     def _is_ready(self) -> bool:
-        """Make the first step, which starts both testers."""
+        """Carry out the first step, which starts both testers. Returns whether the other steps can follow."""
         first = self._pair.first
         found = outcome_of(self._settings)
         self._add(SETTINGS, first, found)
@@ -202,7 +202,7 @@ class PairTest:
         return server_failover(stage, self._order.fail_over)
 
     def _lose(self, holder: str) -> None:
-        """Make the step in which a host loses its power, and wait until the host is back."""
+        """Carry out the step in which a host loses its power, and wait until the host is back."""
         self._step(HOST_LOST, holder, self._host_lost)
         step = self._steps[-1]
         if step["outcome"] == NOT_COVERED or not self._agents[holder].is_over:
@@ -224,7 +224,7 @@ class PairTest:
             return host_lost(stage, guard.refusal, side.cut)
 
     def _check_may_cut(self, side: Side) -> None:
-        """Raise StepEnd if the host must not be cut, or if cutting it would show nothing new."""
+        """Raise StepEnd if the host must not be cut off or lose its power, or if this would show nothing new."""
         if self._is_granted():
             raise not_covered("second_granted")
         if not side.is_confirmed:
@@ -234,8 +234,8 @@ class PairTest:
         return any(step["step"] == SECOND_REFUSED and step["outcome"] == BROKEN for step in self._steps)
 
     def _return(self, host: str) -> str:
-        """Wait until a host that lost its power is back, and start its tester again. Return why that did not come
-        about."""
+        """Wait until a host that lost its power is back, and start its tester again. Returns the reason if this failed;
+        otherwise empty."""
         before, begin_ns = self._boots[host], self._clock.now_ns()
         while self._clock.now_ns() - begin_ns < self._sides[host].wait_s * 1e9:
             with contextlib.suppress(AgentLostError):
@@ -249,7 +249,7 @@ class PairTest:
         return "did_not_come_back"
 
     def _is_lost(self, host: str, patience_s: float) -> bool:
-        """Whether the tester of a host, or its connection, ends in time."""
+        """Whether the tester of a host or its connection ends within ``patience_s`` seconds."""
         end_ns = self._clock.now_ns() + round(patience_s * 1e9)
         while self._clock.now_ns() < end_ns and not self._agents[host].is_over:
             self._clock.sleep(AGAIN_S)
@@ -284,7 +284,7 @@ def _guarded(host: str, command: Sequence[str]) -> Iterator[Guard]:
 
 
 class _Partition:
-    """What cuts a host off from the port of a file server."""
+    """Uses a guard to cut a host off from the port of a file server."""
 
     def __init__(self, guard: Guard, address: str, port: int) -> None:
         self._guard, self._address, self._port = guard, address, port

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Which hosts are tested with each other, where, and which pairs must wait for each other."""
+"""Determines which hosts are tested with each other, in which directory, and which pairs must wait for each other."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class PairsError(ValueError):
 
 @dataclass(frozen=True)
 class Pair:
-    """Two hosts. ``maker`` is the host that makes the directory under test, and ``label`` what the names of the files
-    of this pair in it begin with, so that files that a lost host left do not affect other pairs."""
+    """Two hosts. ``maker`` is the host that creates the directory under test. The names of this pair's files in the
+    directory begin with ``label``, so that files left by a lost host do not affect other pairs."""
 
     first: str
     second: str
@@ -47,8 +47,8 @@ def check_pairs(plans: Mapping[str, Mapping[str, Any]]) -> None:
 
 
 def pairs_of(plans: Mapping[str, Mapping[str, Any]], shared: Shared) -> list[Pair]:
-    """Return the pairs of the hosts under test, in their order: those that the plans name. Other hosts are paired if
-    they have a queue manager of the same name with the same directory."""
+    """Return the pairs of the hosts under test, in the order of the hosts: the pairs that the plans name, and the pairs
+    of remaining hosts that have a queue manager of the same name with the same directory."""
     named = _named_couples(plans)
     others = [host for host in plans if not any(host in couple for couple in named)]
     found = [couple for couple in itertools.combinations(others, 2) if common(shared, *couple)]
@@ -73,8 +73,8 @@ def names_pair(plans: Mapping[str, Mapping[str, Any]], host: str) -> bool:
 
 
 def in_turn(pairs: Sequence[Pair], servers: Mapping[str, str]) -> list[list[Pair]]:
-    """Return the pairs in lists, each of which is tested one after the other: those with a host or a file server in
-    common. ``servers`` holds the file server of each host, empty if it is not known."""
+    """Return the pairs in lists. The pairs of a list have hosts or file servers in common, so they are tested one after
+    the other. ``servers`` holds the file server of each host; empty if it is not known."""
     hosts = dict.fromkeys(itertools.chain(*(pair.hosts for pair in pairs)))
     names = {host: f"server {servers.get(host)}" if servers.get(host) else host for host in hosts}
     ties = [pair.hosts for pair in pairs] + list(names.items())
@@ -83,7 +83,7 @@ def in_turn(pairs: Sequence[Pair], servers: Mapping[str, str]) -> list[list[Pair
 
 
 def joined(names: Iterable[str], ties: Iterable[tuple[str, str]]) -> list[list[str]]:
-    """Return the names in lists, in their order: those that ties connect are in the same list."""
+    """Return the names in lists, in their order. Names that are connected by ties are in the same list."""
     order = list(dict.fromkeys(names))
     group_of = {name: {name} for name in order}
     for one, other in ties:
@@ -94,8 +94,7 @@ def joined(names: Iterable[str], ties: Iterable[tuple[str, str]]) -> list[list[s
 
 
 def _named_couples(plans: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """Return the couples of hosts that name each other, or of which one names the other, or that name the same
-    group."""
+    """Return the pairs of hosts of which at least one names the other, or which name the same group."""
     named = {(host, partner) for host, plan in plans.items() for partner in plan["lock_test"]["partners"]}
     groups = {host: plan["lock_test"]["group"] for host, plan in plans.items()}
     return [

@@ -2,11 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The output of a tester that locks: lines from a host. Nobody vouches for them.
+"""Parses the output of a tester that locks files. Its lines come from a host and are untrusted.
 
-The first line of the tester says which run and boot it belongs to. Each further line is the answer of a locker, which
-is a process of the tester with a number, to a command.
-"""
+The first line of the tester contains the ID of its run and the boot ID of the host. Each further line is the answer of
+a locker (a numbered process of the tester) to a command."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader im
 
 LONGEST_LINE = 4096
 MOST_FOREIGN_LINES = 1000
-"""The largest number of lines before the first line of the tester: they come from the login."""
+"""The largest number of lines before the first line of the tester. Such lines come from the login."""
 LOCKERS = 64
 """The largest number of a locker."""
 
@@ -39,12 +38,13 @@ _WHOLE = re.compile(r"[0-9]{1,19}\Z")
 
 
 class ProtocolError(ValueError):
-    """A line that no tester of this collection sends; the message says what is wrong with it."""
+    """Raised for a line that no tester of this collection sends. The message says what is wrong with the line."""
 
 
 @dataclass(frozen=True)
 class Ready:
-    """The tester's first line: whose run it is, since which boot its host is up, and as whom it runs."""
+    """The tester's first line: the ID of its run, the boot ID of its host, its version, and the user and the group as
+    which it runs."""
 
     run_id: str
     boot_id: str
@@ -55,7 +55,8 @@ class Ready:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a locker answered to a command. ``at_ns`` is when its line arrived, by the controller's monotonic clock."""
+    """The answer of a locker to a command. ``at_ns`` is the time at which its line arrived, by the controller's
+    monotonic clock."""
 
     number: int
     verb: str
@@ -71,12 +72,12 @@ class Answer:
         return int(text)
 
     def text(self, name: str) -> str:
-        """Return a value, empty if there is none."""
+        """Return a value; empty if there is none."""
         return self.values.get(name, "")
 
 
 def read_ready(line: str) -> Ready | None:
-    """Return the tester's first line, None if this is a line of something else."""
+    """Parse the tester's first line; returns None if the line comes from something else."""
     found = _READY.match(line)
     if not found:
         return None

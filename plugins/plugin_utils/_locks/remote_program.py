@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A program for the Python of a host, made from modules of this collection. It is sent over the program's input, so
-that nothing is installed on the host."""
+"""Makes a program for a host's Python from modules of this collection. The program is sent to the standard input of a
+loader, so that nothing is installed on the host."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ while len(text) < length:
     text += os.read(0, length - len(text)) or sys.exit(1)
 exec(text.decode())
 """
-"""The program that the host starts. Its first argument is the length of what it reads from its input and runs."""
+"""The program that is started on the host. It reads another program from its input and runs it. Its first argument is
+the length of that program."""
 
 _FRAME = """
 import sys, types
@@ -46,7 +47,8 @@ def program(name: str) -> bytes:
 
 
 def _needed(name: str) -> list[str]:
-    """Return the names of a module and of those that it imports, each after those that it needs."""
+    """Return the names of a module and of the modules that it imports, in an order in which each module follows those
+    that it imports."""
     found: list[str] = []
     for node in ast.walk(ast.parse(_source(name))):
         if isinstance(node, ast.ImportFrom) and node.module == PACKAGE:

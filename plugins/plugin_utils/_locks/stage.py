@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a step works with: the lockers of both hosts, and what several steps do in the same way."""
+"""The lockers of both hosts, and actions that several steps have in common."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LOG_BYTES = 16 << 20
 BLOCK_BYTES = 4096
 """The size of the writes to the log."""
 FREE_S = 120.0
-"""How long a lock that an earlier step gave up may be held, for example in the grace period of a file server."""
+"""How long a lock that an earlier step released may still be held, for example in the grace period of a file server."""
 VERIFY_MS = 2000
 """How often the holder of a lock verifies that it can still use it, as a queue manager does."""
 PROBE_S = 0.5
@@ -34,7 +34,7 @@ BEGIN_S = 60.0
 
 @dataclass
 class Stage:
-    """The lockers of the host that holds the lock and of the other one, and how long a take-over is waited for."""
+    """The lockers of the host that holds the lock and of the other host, and how long to wait for a takeover."""
 
     holder: Lockers
     other: Lockers
@@ -42,7 +42,7 @@ class Stage:
     clock: Clock
 
     def wait_until(self, is_so: Callable[[], bool], patience_s: float) -> bool:
-        """Wait until something is so; return whether it became so in time."""
+        """Wait until ``is_so()`` returns true. Returns whether this happened in time."""
         end_ns = self.clock.now_ns() + round(patience_s * 1e9)
         while not is_so():
             if self.clock.now_ns() > end_ns:
@@ -51,22 +51,22 @@ class Stage:
         return True
 
     def open(self, lockers: Lockers, *files: str) -> Locker:
-        """Start a locker with open files. Raises what ``Locker.must`` raises."""
+        """Start a locker that opens the files. Raises whatever ``Locker.must`` raises."""
         locker = lockers.start()
         for name in files:
             locker.must("open", name)
         return locker
 
     def hold(self, lockers: Lockers, *files: str) -> Locker:
-        """Start a locker that holds the locks of files. Raises StepEnd, and what ``Locker.must`` raises."""
+        """Start a locker that holds the locks on the files. Raises StepEnd, and whatever ``Locker.must`` raises."""
         locker = self.open(lockers, *files)
         for name in files:
             take(locker, name, FREE_S)
         return locker
 
     def load(self) -> Load:
-        """Let the holder write the log under the lock and verify the lock, and wait for its first write. Raises
-        StepEnd, and what ``Locker.must`` raises."""
+        """Let the holder write the log and verify its lock, and wait for the first write. Raises StepEnd, and whatever
+        ``Locker.must`` raises."""
         load = Load(self.hold(self.holder, LOCK, LOG))
         if not self.wait_until(lambda: load.writes() > 0 or load.is_broken(), BEGIN_S):
             raise undecided("deadline", host=self.holder.host, verb="write")
@@ -75,13 +75,14 @@ class Stage:
         return load
 
     def refuse_early(self, prober: Prober) -> None:
-        """Wait until the other host was refused twice. Raises StepEnd if it gets the lock although it is held."""
+        """Wait until the lock was refused to the other host twice. Raises StepEnd if it gets the lock although it is
+        held."""
         if self.wait_until(lambda: prober.has_it() or len(prober.refusals) > 1, BEGIN_S) and not prober.granted_ns:
             return
         raise broken("granted") if prober.granted_ns else undecided("deadline", host=self.other.host, verb="lock")
 
     def end(self) -> None:
-        """End the lockers of both hosts. Those of a host that is lost have ended with it, or will."""
+        """End the lockers of both hosts. Lockers of a lost host end with the host."""
         for lockers in (self.holder, self.other):
             with contextlib.suppress(AgentLostError):
                 lockers.end_all()
@@ -99,7 +100,7 @@ def take(locker: Locker, name: str, patience_s: float) -> Answer:
 
 
 def found_within(locker: Locker, verb: str, patience_s: float) -> Answer | None:
-    """Return the final answer to a command, None if it does not come in time. Raises AgentLostError."""
+    """Return the final answer to a command; None if it does not arrive in time. Raises AgentLostError."""
     end_ns = locker.clock.now_ns() + round(patience_s * 1e9)
     while (answer := locker.found(verb)) is None and locker.clock.now_ns() <= end_ns:
         locker.clock.sleep(LOOK_S)
@@ -107,7 +108,7 @@ def found_within(locker: Locker, verb: str, patience_s: float) -> Answer | None:
 
 
 class Load:
-    """A locker that writes the log under its lock, and verifies the lock."""
+    """A locker that holds the lock, writes the log, and verifies the lock."""
 
     def __init__(self, locker: Locker) -> None:
         self.locker = locker
@@ -139,19 +140,20 @@ class Load:
         return self.writes() >= LOG_BYTES // BLOCK_BYTES
 
     def progressed_ns(self) -> int:
-        """Return when the last report came according to which more writes had returned, 0 if there is none."""
+        """Return the time of arrival of the last report that counted more writes than the one before; 0 if there is
+        none."""
         reports = self.locker.each["write"]
         newer = [late.at_ns for early, late in pairwise(reports) if late.whole("count") > early.whole("count")]
         return max(newer, default=0)
 
     def write_failure(self) -> str:
-        """Return the name of the error with which the writes ended, empty if they go on."""
+        """Return the name of the error with which the writes ended; empty if they continue."""
         self.is_broken()
         return self._failures.get("write", "")
 
     def figures(self) -> dict[str, int]:
-        """Return the figures of the writes and verifications so far. A verification that has not ended counts with the
-        time that has passed."""
+        """Return the figures of the writes and verifications so far. A verification that has not ended is included with
+        the time that it has taken so far."""
         verified = self.locker.reported("verify", "ns")
         last_ns = max([self.begin_ns, *(answer.at_ns for answer in self.locker.each["verify"])])
         open_ns = self.locker.clock.now_ns() - last_ns - VERIFY_MS * 1_000_000 if last_ns else 0
@@ -164,9 +166,9 @@ class Load:
 
 
 class Prober:
-    """A locker of the other host that tries again and again to get a lock that is held. ``granted_ns`` is when it got
-    the lock, 0 before that, and ``refusals`` holds when the tries were sent that were refused, both by the monotonic
-    clock."""
+    """A locker of the other host that repeatedly tries to get a lock that is held. ``granted_ns`` is the time at which
+    it got the lock (0 before that), and ``refusals`` contains the times at which the refused attempts were sent, all by
+    the monotonic clock."""
 
     def __init__(self, locker: Locker) -> None:
         self.locker = locker
@@ -176,7 +178,8 @@ class Prober:
         self._is_waiting = False
 
     def has_it(self) -> bool:
-        """Try again if it is time to; return whether the lock was granted. Raises StepEnd and AgentLostError."""
+        """Try again if the next attempt is due. Returns whether the lock was granted. Raises StepEnd and
+        AgentLostError."""
         if self._is_waiting and (answer := self.locker.found("lock")):
             self._is_waiting = False
             if answer.outcome == HELD:
@@ -195,12 +198,12 @@ class Prober:
 
 
 def refused(answer: Answer) -> None:
-    """Raise StepEnd if a lock was not refused, but failed with another error."""
+    """Raise StepEnd if an attempt to get a lock was not refused, but failed with an error."""
     _must(answer, REFUSED)
 
 
 def held(answer: Answer) -> None:
-    """Raise StepEnd if a lock that was waited for failed."""
+    """Raise StepEnd if waiting for a lock failed with an error."""
     _must(answer, HELD)
 
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a step of the test showed: its outcome, the cause if it is not kept, and figures."""
+"""The result of a step of the test: its outcome, the cause if the outcome is not "kept", and figures."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.protocol impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import BROKEN, KEPT, NOT_COVERED, UNDECIDED
 
 STAGE = "lock test"
-"""The stage, in records, of reasons why the locks of a host cannot be tested."""
+"""The stage that records name if the locks of a host cannot be tested."""
 
 Figures = dict[str, Any]
-"""Numbers and short texts by names that contain their unit."""
+"""Numbers and short texts. The names of numbers contain their units."""
 
 
 class StepEnd(Exception):
-    """Ends a step before its end, with another outcome than kept."""
+    """Ends a step early, with an outcome other than "kept"."""
 
     def __init__(self, outcome: str, cause: str, figures: Figures) -> None:
         super().__init__(f"{outcome}: {cause}")
@@ -30,7 +30,7 @@ class StepEnd(Exception):
 
 
 def broken(cause: str, **figures: Any) -> StepEnd:
-    """Return the end of a step that showed that the storage does not do what it must."""
+    """Return the end of a step that proved that the storage does not do what it must."""
     return StepEnd(BROKEN, cause, figures)
 
 
@@ -40,12 +40,12 @@ def undecided(cause: str, **figures: Any) -> StepEnd:
 
 
 def not_covered(cause: str, **figures: Any) -> StepEnd:
-    """Return the end of a step that could not be made here."""
+    """Return the end of a step that could not be carried out on these hosts."""
     return StepEnd(NOT_COVERED, cause, figures)
 
 
 def outcome_of(function: Callable[[], Figures]) -> tuple[str, str, Figures]:
-    """Call a step, which returns figures if everything was kept, and return its outcome, cause and figures."""
+    """Call a step, which returns figures if it succeeds, and return its outcome, cause and figures."""
     try:
         return KEPT, "", function()
     except StepEnd as end:
@@ -61,7 +61,7 @@ def outcome_of(function: Callable[[], Figures]) -> tuple[str, str, Figures]:
 
 
 def as_dict(name: str, holder: str, other: str, found: tuple[str, str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return a step as records contain it."""
+    """Return a step in the form in which records contain it."""
     outcome, cause, figures = found
     return {
         "step": name,

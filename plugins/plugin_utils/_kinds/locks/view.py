@@ -60,7 +60,7 @@ class View(view.View):
     }
 
     def cause_of(self, host: Host) -> str:
-        """Return the name of the causes that are shown for a host that does not pass."""
+        """Return the kind of cause that applies to a host that does not pass."""
         return self.cause
 
     def advise(self, found: Sequence[tuple[Host, Mapping[str, Any]]], verdict: str) -> tuple[str, str]:

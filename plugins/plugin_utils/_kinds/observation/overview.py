@@ -149,8 +149,8 @@ def _limit_text(limit: Mapping[str, Any]) -> str:
 
 
 def _picture(axis: LogAxis | None, host: Host) -> Markup:
-    """Return the picture of a host: a hollow square for the certified mean, a full one for the observed mean, a ring
-    for the slowest write, and a dashed line for the limit."""
+    """Return the picture of a host: a hollow square for the certified mean, a filled square for the observed mean, a
+    ring for the slowest write, and a dashed line for the limit."""
     marks = _marks(host)
     if axis is None or not marks:
         return Markup("")

@@ -294,7 +294,7 @@ def _chart(lines: Mapping[str, Sequence[tuple[float, float]]], levels: Mapping[s
     parts += [line(name, points, dots=True) for name, points in places.items()]
     parts.append(end_labels(labels))
     means = [value for dummy, value in lines["mean"]]
-    words = {"certified": "dotted line is the certified mean", "limit": "dashed line is the limit of the mean"}
+    words = {"certified": "dotted line is the certified mean", "limit": "dashed line is the limit on the mean"}
     told = "".join(f" The {words[name]}, {_time(value)}." for name, value in levels.items())
     described = f"The mean of each interval was {_time(min(means))} to {_time(max(means))}.{told}"
     return chart("observation", "Log writes by interval", described, Markup("").join(parts))

@@ -42,7 +42,7 @@ class View(view.View):
         ),
         "too_few": "Observe longer, or with observe_source: bpftrace, which sees each write.",
         "nothing": (
-            "Observe the log while its queue manager writes to it, and judge that by a profile that is made "
+            "Observe the log while its queue manager writes to it, and judge the result by a profile that is made "
             "for live logs, such as mq-live."
         ),
         "ended_early": "Observe again, and let the observation finish.",

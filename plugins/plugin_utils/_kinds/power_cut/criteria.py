@@ -48,6 +48,6 @@ class Criteria(criteria.Criteria):
 
 
 def blind_limit_ns(section: Mapping[str, Any] | None) -> int:
-    """Return how many nanoseconds of writing may be lost unnoticed under a profile with this section (None if it has no
-    section)."""
+    """Return how many nanoseconds of writing may be lost unnoticed under a profile with this section. If the profile
+    does not have the section, ``section`` is None."""
     return round((section or {}).get("blind_ms", BLIND_MS) * 1e6)

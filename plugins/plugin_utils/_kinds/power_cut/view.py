@@ -40,7 +40,7 @@ class View(view.View):
     word = "cuts"
     subject = ", power cut"
     criteria = (
-        "A write that was acknowledged may not be lost: a hard failure, never waived. The limits of the profile are "
+        "The loss of an acknowledged write is a hard failure, which is never waived. The limits of the profile are "
         "about latency, so none of them judges a power cut."
     )
     cause = "power cut"
@@ -59,7 +59,7 @@ class View(view.View):
     }
 
     def cause_of(self, host: Host) -> str:
-        """Return the kind of causes for a host that does not pass."""
+        """Return the kind of cause that applies to a host that does not pass."""
         return self.cause
 
     def advise(self, found: Sequence[tuple[Host, Mapping[str, Any]]], verdict: str) -> tuple[str, str]:

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Both hosts add to one record under its lock at the same time: no update is lost, and none is torn."""
+"""Both hosts add to one record at the same time, each while it holds the lock on the record. No update may be lost or
+torn."""
 
 from __future__ import annotations
 
@@ -10,12 +11,12 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import Figures, broken
 
 UPDATES = 1000
-"""How often each host adds one."""
+"""How many times each host adds one."""
 UPDATES_S = 600.0
 
 
 def concurrent_updates(stage: Stage) -> Figures:
-    """The record starts at 0, and nobody else adds to it."""
+    """Return the figures of the updates. The record starts at 0, and only these two hosts add to it."""
     lockers = [stage.open(each, RECORD) for each in (stage.holder, stage.other)]
     begin_ns = stage.clock.now_ns()
     for locker in lockers:

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A holder that is cut off from the file server loses its lock to the other host, and cannot write any more when it is
-back."""
+"""A holder that is cut off from the file server must lose its lock to the other host, and must not be able to write any
+more when it is back."""
 
 from __future__ import annotations
 
@@ -21,23 +21,24 @@ they connect again, and then recover their state."""
 CUT_S = 5.0
 """How long writes may still return after the host was cut off."""
 GO_ON_S = 5.0
-"""How long an old holder that goes on writing is left to do so."""
+"""How long to let an old holder continue to write."""
 SCAN_S = 300.0
 
 
 class Partition(Protocol):
-    """What cuts the holder's host off from the file server."""
+    """Cuts the holder's host off from the file server."""
 
     def cut(self, limit_s: float) -> int:
-        """Cut it off for at most ``limit_s`` seconds, and return when it was, by the monotonic clock. Raises
-        StepEnd."""
+        """Cut the host off for at most ``limit_s`` seconds, and return the time of the cut by the monotonic clock.
+        Raises StepEnd."""
 
     def heal(self) -> None:
-        """Let it come back. Raises StepEnd."""
+        """Reconnect the host. Raises StepEnd."""
 
 
 def cut_off(stage: Stage, partition: Partition) -> Figures:
-    """The new holder writes the whole log once, so that each later write of the old one shows."""
+    """Return the figures of the takeover. The new holder writes the whole log once, so that each later write of the old
+    holder can be detected."""
     prober = Prober(stage.open(stage.other, LOCK))
     old = stage.load()
     stage.refuse_early(prober)
@@ -66,8 +67,8 @@ def cut_off(stage: Stage, partition: Partition) -> Figures:
 
 
 def _wait_for_takeover(stage: Stage, prober: Prober, old: Load, begin_ns: int) -> None:
-    """Wait until the other host has the lock. Raises StepEnd if it never gets it, or if the old holder writes all the
-    time, because it reaches the file server in another way."""
+    """Wait until the other host has the lock. Raises StepEnd if it never gets the lock, or if the old holder continues
+    to write because it reaches the file server in another way."""
 
     def is_connected() -> bool:
         old.is_broken()
@@ -81,7 +82,7 @@ def _wait_for_takeover(stage: Stage, prober: Prober, old: Load, begin_ns: int) -
 
 
 def _write_all(stage: Stage, locker: Locker) -> Load:
-    """Let the new holder write the whole log once under its lock, and then only hold the lock."""
+    """Let the new holder lock the log and write all of it once, and then only hold the lock."""
     locker.must("open", LOG)
     take(locker, LOG, stage.takeover_s)
     new = Load(locker)
@@ -94,7 +95,8 @@ def _write_all(stage: Stage, locker: Locker) -> Load:
 
 
 def _end_of(stage: Stage, old: Load) -> str:
-    """Return the name of the error with which the old holder's writes ended; empty if they went on without one."""
+    """Return the name of the error with which the old holder's writes ended; empty if they continued without an
+    error."""
     before = old.writes()
     went_on: list[int] = []
 

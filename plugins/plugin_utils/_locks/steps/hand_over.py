@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""When a holder gives up a lock, the other host gets it soon, whether it waits for the lock or polls for it."""
+"""When a holder releases a lock, the other host must get it soon, whether it waits for the lock or polls for it."""
 
 from __future__ import annotations
 
@@ -10,24 +10,25 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import Figures, broken
 
 OPERANDS = {"unlock": (LOCK,), "close": (LOCK,), "exit": (), "kill": ()}
-"""How the holder gives up the lock, with the arguments of the command."""
+"""How the holder releases the lock, with the arguments of the command."""
 WAYS = tuple(OPERANDS)
 POLL_MS = 2000
 MODES = {"wait": (), "poll": (POLL_MS,)}
-"""How the other host gets it, with the arguments of the command."""
+"""How the other host gets the lock, with the arguments of the command."""
 SETTLE_S = 0.5
-"""How long the other host waits before the lock is given up."""
+"""How long the other host waits before the lock is released."""
 HAND_OVER_S = 30.0
 
 
 def hand_over(stage: Stage, way: str) -> Figures:
-    """The holder gives up the lock in one way, and the other host gets it in each way."""
+    """Return how long the other host takes to get a lock that the holder releases in one way, if it waits and if it
+    polls."""
     taken = {mode: _one(stage, way, mode) for mode in MODES}
     return {"way": way, "wait_ns": taken["wait"], "poll_ns": max(taken["poll"] - POLL_MS * 1_000_000, 0)}
 
 
 def _one(stage: Stage, way: str, mode: str) -> int:
-    """Return how long it took from the command that gives up the lock until the other host had it."""
+    """Return the time from the command that releases the lock until the other host has the lock."""
     holder = stage.hold(stage.holder, LOCK)
     other = stage.open(stage.other, LOCK)
     other.tell("lock", LOCK, mode, *MODES[mode])

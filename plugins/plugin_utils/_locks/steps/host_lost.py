@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A holder whose host loses its power loses its lock to the other host."""
+"""A holder whose host loses its power must lose its lock to the other host."""
 
 from __future__ import annotations
 
@@ -16,14 +16,12 @@ BREAK_S = 240.0
 """How long after the start of the command the connection to the host may last. Commands may take two minutes, and some
 return before they take effect."""
 NOTICE_S = 15.0
-"""How long a connection to a host without power may seem to go on."""
+"""How long a connection to a host without power may appear to be alive."""
 
 
 def host_lost(stage: Stage, refusal: Callable[[], str], cut: Callable[[], CommandResult]) -> Figures:
-    """``refusal`` says why the host must not be cut now, and ``cut`` cuts its power.
-
-    The take-over is counted from the host's last sign of life.
-    """
+    """Return the figures of the takeover, whose time is counted from the host's last sign of life. ``refusal`` returns
+    the reason why the power must not be cut now (empty if there is none), and ``cut`` cuts it."""
     prober = Prober(stage.open(stage.other, LOCK))
     load = stage.load()
     stage.refuse_early(prober)

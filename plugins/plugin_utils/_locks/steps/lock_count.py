@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""How many locks a host can hold at the same time."""
+"""Determines how many locks a host can hold at the same time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ COUNT_S = 120.0
 
 
 def lock_count(stage: Stage, files: int) -> Figures:
-    """Several processes hold the locks of ``files`` files, as many as the file system allows."""
+    """Return how many of ``files`` files several processes can lock at the same time."""
     shares = [files // LOCKERS + (number < files % LOCKERS) for number in range(LOCKERS)]
     lockers = [stage.holder.start() for share in shares if share]
     for number, (locker, share) in enumerate(zip(lockers, filter(None, shares), strict=True)):

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""While a locker holds a lock, another one must be refused: on the other host, and on the same one."""
+"""While a locker holds a lock, the lock must be refused to other lockers, on the other host and on the same host."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ TRIES = 100
 
 
 def second_refused(stage: Stage) -> Figures:
-    """The other host is refused every time. An error is not a refusal."""
+    """Check that every attempt of the other host is refused. An error is not a refusal."""
     return _refused(stage, stage.other)
 
 
 def same_host(stage: Stage) -> Figures:
-    """A second process of the holder's host is refused every time."""
+    """Check that every attempt of a second process on the holder's host is refused."""
     return _refused(stage, stage.holder)
 
 

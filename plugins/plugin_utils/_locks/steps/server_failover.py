@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""When the file server fails over, the holder keeps its lock, and can write again."""
+"""When the file server fails over, the holder must keep its lock and be able to write again."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import Figures, broken, undecided
 
 REFUSALS = 10
-"""How often the other host has to be refused after the holder can write again."""
+"""How many attempts of the other host must be refused after the holder can write again."""
 FAILOVER_S = 600.0
-"""How long the command, the fail-over and the grace period may take together."""
+"""How long the command, the failover and the grace period may take together."""
 
 
 def server_failover(stage: Stage, fail_over: Callable[[], CommandResult]) -> Figures:
-    """``fail_over`` is the user's command."""
+    """Return the figures of a failover. ``fail_over`` calls the user's command."""
     prober = Prober(stage.open(stage.other, LOCK))
     load = stage.load()
     stage.refuse_early(prober)
@@ -34,7 +34,7 @@ def server_failover(stage: Stage, fail_over: Callable[[], CommandResult]) -> Fig
 
 
 class _Watch:
-    """What happens until the holder can write again and the other host was refused after that."""
+    """Watches until the holder can write again and the lock was refused to the other host often enough after that."""
 
     def __init__(self, stage: Stage, load: Load, prober: Prober, command: Background) -> None:
         self._stage, self._load, self._prober, self._command = stage, load, prober, command

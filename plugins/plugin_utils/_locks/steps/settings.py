@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The conditions without which nothing else is tested: two machines that see the same directory, as the same user, with
-mount options and kernel parameters under which locks work."""
+"""Checks the preconditions of all other steps: two machines that see the same directory, as the same user, with mount
+options and kernel parameters under which locks work."""
 
 from __future__ import annotations
 
@@ -19,23 +19,25 @@ Settings = Mapping[str, Any]
 """The settings of a host, as the module ``lock_start`` returns them. They are untrusted."""
 NFS = ("nfs", "nfs4")
 ALL_LOCAL = ("all", "posix", "both")
-"""The values of the mount option local_lock with which the kernel does not ask the server about POSIX locks."""
+"""The values of the mount option local_lock that make the kernel decide about POSIX locks without asking the server."""
 WANTED = {"soft": "hard", "softerr": "hard", "nolock": "lock"}
-"""Mount options with which writes are given up, or the kernel does not ask the server about locks, and what is wanted
-instead."""
+"""Mount options that make the kernel give up writes, or decide about locks without asking the server, each with the
+option that is required instead."""
 UNLIKE = "unlike on both hosts"
 TRUE = ("y", "1", "true")
 NAMESPACES = ("pid_namespace", "mount_namespace")
 
 
 def refuse_settings(settings: Mapping[str, Settings]) -> None:
-    """Raise StepEnd if locks cannot work, or would prove nothing, with the settings of two hosts by their names."""
+    """Raise StepEnd if locks cannot work, or a test would prove nothing, with these settings of two hosts. The settings
+    are given by the names of the hosts."""
     for end in _refusals(settings):
         raise end
 
 
 def same_file_system(stage: Stage) -> Figures:
-    """What one host writes, past all caches, the other one reads. The same names and numbers prove nothing."""
+    """Check that one host reads what the other host wrote, with all caches bypassed. Equal names and numbers of file
+    systems would not prove that they are the same."""
     nonce = secrets.token_hex(32)
     stage.open(stage.holder, NONCE).must("nonce", NONCE, "write", nonce)
     other = stage.other.start()
@@ -82,8 +84,8 @@ def _of_host(host: str, own: Settings) -> Iterator[StepEnd]:
 
 
 def wrong_options(own: Settings) -> dict[str, str]:
-    """Return the mount options of an NFS file system with which a lock proves nothing, or a write can be given up, each
-    with what is wanted instead."""
+    """Return the mount options of an NFS file system with which a lock proves nothing or a write can be given up, each
+    with the value that is required instead."""
     words = _text(own, "mount_options").split(",")
     given = dict(word.partition("=")[::2] for word in words)
     found = {word: WANTED[word] for word in words if word in WANTED}

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""While the holder writes its log at full speed, it can verify its lock in time, and the other host is refused all the
-time."""
+"""While the holder writes its log at full speed, it must be able to verify its lock in time, and all attempts of the
+other host must be refused."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import F
 
 
 def under_load(stage: Stage, load_s: float) -> Figures:
-    """The load lasts ``load_s`` seconds from the first write on."""
+    """Return the figures of a load that lasts ``load_s`` seconds from the first write on."""
     prober = Prober(stage.open(stage.other, LOCK))
     load = stage.load()
 
