@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The command line of a program that runs on a host over a connection of its own, outside of Ansible."""
+"""Makes the command line of a program that runs on a host over a separate connection, outside of Ansible."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 
 from ansible.errors import AnsibleActionFail
 
-# Such a connection is not shared, because a shared one would break later. With these options, it notices a host without
-# power within three seconds. If an option is given twice, ssh uses the first value.
+# Such a connection is not shared, because a shared one would break later. With these options, ssh notices within three
+# seconds that a host has lost its power. If an option is given twice, ssh uses the first value.
 SSH_OPTIONS = (
     "ControlMaster=no",
     "ControlPath=none",
@@ -22,15 +22,15 @@ SSH_OPTIONS = (
     "Compression=no",
 )
 PASSWORD = (
-    "the tester has a connection of its own, which logs in by itself and cannot give a password: let the user log in "
+    "the tester uses a separate connection, which logs in by itself and cannot supply a password: let the user log in "
     "with a key{}"
 )
-WRONG_CONNECTION = "the tester can have a connection of its own over ssh and local only, not over {}"
+WRONG_CONNECTION = "the tester's separate connection is possible over ssh and local only, not over {}"
 
 
 def stream_command(connection: Any, command: list[str]) -> list[bytes | str]:
-    """Return the command line that runs a command on a host outside of Ansible, with the arguments of its connection.
-    Raises AnsibleActionFail."""
+    """Return the command line that runs a command on a host outside of Ansible, with the arguments of Ansible's
+    connection to the host. Raises AnsibleActionFail."""
     text = shlex.join(command)
     if connection.become:
         if connection.become.get_option("become_pass"):

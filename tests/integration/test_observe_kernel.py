@@ -414,8 +414,8 @@ def test_a_log_write_ends_when_its_data_are_on_the_disk(observe, log_writer, tmp
 @pytest.mark.parametrize(
     ("way", "sentence"),
     [
-        ("aio", " did not come by a write call but in another way, such as io_uring or asynchronous I/O (AIO)"),
-        ("uring", " did not come by a write call but in another way, such as io_uring or asynchronous I/O (AIO)"),
+        ("aio", " were not made by a write call but in another way, such as io_uring or asynchronous I/O (AIO)"),
+        ("uring", " were not made by a write call but in another way, such as io_uring or asynchronous I/O (AIO)"),
         ("unflushed", "500 writes to log files were neither synchronous (O_DSYNC) nor flushed"),
     ],
 )

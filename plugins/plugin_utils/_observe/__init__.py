@@ -3,4 +3,4 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """The samples of a source about a live queue manager, and the data that is derived from them: intervals, the tester's
-tables, text. It never reads a clock."""
+tables, text. This package never reads a clock."""

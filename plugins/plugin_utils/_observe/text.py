@@ -26,9 +26,7 @@ BAR_WIDTH = 40
 ROWS_PER_HEADER = 10
 
 _NS_PER_US = 1000
-_SO_FAR = (
-    "Times are in microseconds. Total, maximum, minimum and average are of everything since the observation began."
-)
+_SO_FAR = "Times are in microseconds. Total, maximum, minimum and average cover the time since the observation began."
 _ESTIMATED = (
     "MQ publishes rolling averages: the counts are estimates (bytes over the mean write size), and no minimum is known."
 )

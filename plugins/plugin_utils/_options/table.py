@@ -122,7 +122,7 @@ OF_COMMANDS = (
     "verify_run",
     "verify_signers",
 )
-"""The variables of playbooks that are an option of no role."""
+"""The variables of playbooks that are not options of any role."""
 
 FROM_HOSTS = frozenset(("sweep_discovered", "workspace_collected"))
 """The variables of roles that contain the answer of a host. They are passed on unchanged."""

@@ -33,7 +33,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import words_of
 
 DURABILITY = "durability"
-"""The kind of its records."""
+"""The kind of these records."""
 
 
 def cut_record(

@@ -50,7 +50,7 @@ def fleet_verdict(run: Mapping[str, Any], records: Iterable[HostRecord]) -> dict
 
 
 def with_verdict(record: HostRecord, check_mode: bool) -> HostRecord:
-    """Return a record. If it needs a verdict but has none, return an error record instead."""
+    """Return the record or, if it needs a verdict but has none, an error record instead."""
     if not lacks_verdict(record, check_mode):
         return record
     why = finding(NO_VERDICT, ERROR)

@@ -29,7 +29,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import words_of
 
 LOCKS = "locks"
-"""The kind of its records."""
+"""The kind of these records."""
 
 
 def lock_record(
@@ -71,7 +71,8 @@ def lock_record(
 
 
 def ready(run: Mapping[str, Any], host: str, volume: str, facts: dict[str, Any], sentence: str) -> HostRecord:
-    """Return the record of a host whose locks could be tested. A preflight does no more, so there is no verdict."""
+    """Return the record of a host whose locks could be tested. A preflight does nothing else, so there is no
+    verdict."""
     return replace(
         blank(run, host, volume, CHECK_MODE.name, facts),
         qualification=NOTHING_MEASURED,
@@ -81,7 +82,7 @@ def ready(run: Mapping[str, Any], host: str, volume: str, facts: dict[str, Any],
 
 
 def _without_pair(host: str) -> dict[str, Any]:
-    """Return the finding of a host whose locks were tested with no other host."""
+    """Return the finding of a host whose locks were not tested with any other host."""
     at = {"first": host, "second": "", "directory": "", "holder": host, "other": ""}
     return finding(LOCK_UNDECIDED, INCONCLUSIVE, step=SECOND_REFUSED, code=NO_PAIR, at=at)
 

@@ -29,7 +29,7 @@ def with_notes(record: HostRecord, notes: Iterable[Finding], words: Words) -> Ho
 def note(
     directory: RunDirectory, host: str, volume: str, notes: Iterable[Finding], facts: Mapping[str, Any] | None = None
 ) -> bool:
-    """Add notes and facts to a stored record. False if there is no stored record. Raises RunDirectoryError."""
+    """Add notes and facts to a stored record. Returns False if there is no stored record. Raises RunDirectoryError."""
 
     def change(record: HostRecord) -> HostRecord:
         return replace(with_notes(record, notes, words_of(record.load_unit)), facts={**record.facts, **(facts or {})})

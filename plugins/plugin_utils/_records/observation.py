@@ -38,7 +38,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import p
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import words_of
 
 OBSERVATION = "observation"
-"""The kind of its records."""
+"""The kind of these records."""
 
 STAGE = "observe"
 """The stage in records that state why a queue manager cannot be observed."""

@@ -43,7 +43,7 @@ def read_list(value: Any, quantities: bool = False) -> list[Any]:
 
 
 def read_dictionary(value: Any) -> Mapping[Any, Any]:
-    """Return a dictionary. It may be given as a string that contains YAML or JSON. Raises ValueError."""
+    """Return a dictionary, which may be given as a string that contains YAML or JSON. Raises ValueError."""
     found = parse_yaml(value) if isinstance(value, str) else value
     if not isinstance(found, Mapping):
         raise ValueError(f"{shown(value)} is not a dictionary: write it as YAML or JSON")

@@ -16,8 +16,8 @@ MAX_CERTIFICATE_BYTES = 16 << 20
 
 
 class Said:
-    """A result about the volume in a folder that does not come from its limits. ``name`` is the name of the file, and
-    ``what`` describes its content."""
+    """A result about the volume in a folder that does not come from comparing the volume with limits. ``name`` is the
+    name of the file, and ``what`` describes its content."""
 
     def __init__(self, files: RunFiles, name: str, what: str) -> None:
         self._files = files
@@ -50,7 +50,7 @@ def comparisons(files: RunFiles) -> Said:
 
 def power_cuts(files: RunFiles) -> Said:
     """Return an object for the results of power cuts in the history for measured volumes."""
-    return Said(files, POWER_CUTS, "What is known of power cuts")
+    return Said(files, POWER_CUTS, "What is known about power cuts")
 
 
 class Certificates:

@@ -67,7 +67,7 @@ def read_mapping(data: Any, where: str, allowed: tuple[str, ...]) -> Mapping[str
         raise DefinitionError(f"{where} must be a dictionary with the keys {', '.join(allowed)}, not {shown(data)}.")
     for key in data:
         if key not in allowed:
-            raise DefinitionError(f"{where} has the unknown key {shown(key)}: allowed are {', '.join(allowed)}.")
+            raise DefinitionError(f"{where} has the unknown key {shown(key)}: allowed keys: {', '.join(allowed)}.")
     return data
 
 
@@ -126,8 +126,7 @@ def find_file(kind: str, source: str, search_dir: str | None, directory: str = "
     names = sorted(name[:-4] for name in _listing(kind, search_dir) if name.endswith(".yml"))
     if source not in names or search_dir is None:
         raise DefinitionError(
-            f"There is no {kind} {shown(source)}: allowed are "
-            f"{', '.join(names) or 'no shipped names'}, a path or a dictionary."
+            f"There is no {kind} {shown(source)}: use {', '.join([*names, 'a path or a dictionary'])}."
         )
     return os.path.join(search_dir, f"{source}.yml")
 

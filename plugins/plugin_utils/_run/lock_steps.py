@@ -38,10 +38,10 @@ STEPS = (
     SERVER_FAILOVER,
     LOCK_COUNT,
 )
-"""The steps in the order in which they are made."""
+"""The steps in the order in which they are carried out."""
 
 BASICS = STEPS[: STEPS.index(HOST_LOST)]
-"""The steps that need nothing but two hosts, so every profile requires them."""
+"""The steps that need only two hosts, so every profile requires them."""
 
 BOTH_WAYS = (SECOND_REFUSED, HAND_OVER, HOST_LOST, CUT_OFF)
 """The steps that are repeated with the roles of the two hosts exchanged."""
@@ -50,8 +50,8 @@ TAKEOVERS = (HOST_LOST, CUT_OFF)
 """The steps in which one host loses the lock without releasing it, and the other host has to get it."""
 
 KEPT, BROKEN, UNDECIDED, NOT_COVERED = "kept", "broken", "undecided", "not_covered"
-"""The outcome of a step: as it must be, not as it must be, unknown, or not made because something that it needs is
-missing."""
+"""The outcomes of a step: everything is as it must be, something is not as it must be, unknown, or not carried out
+because something is missing that the step needs."""
 OUTCOMES = (KEPT, BROKEN, UNDECIDED, NOT_COVERED)
 
 _STEP = Keys({**dict.fromkeys(("step", "holder", "other", "outcome", "cause"), str), "figures": Keys({}, every=PLAIN)})
@@ -66,13 +66,13 @@ _PAIR = Keys(
 )
 _LIMITS = dict.fromkeys(("takeover_s", "verification_s", "hand_over_s", "load_s", "lock_count"), Within(0, 1e9))
 SHAPE = Keys({"pairs": Items(_PAIR), "limits": Keys({**_LIMITS, "steps": Items(str)})})
-"""The structure of the data in record.json. Each step has a row for each time that it was made: ``holder`` is the host
-that held the lock, ``other`` is the one that wanted it, and ``cause`` says why the outcome is not kept. All of it comes
-from hosts, so nothing in it is trusted."""
+"""The structure of the data in record.json. Each step has a row for each time that it was carried out: ``holder`` is
+the host that held the lock, ``other`` is the one that wanted it, and ``cause`` says why the outcome is not kept. All of
+it comes from hosts, so nothing in it is trusted."""
 
 
 def figure(step: Mapping[str, Any], name: str) -> float | None:
-    """Return a figure of a step, None if it is not known. Names end with their unit."""
+    """Return a figure of a step; None if it is not known. The name of a figure ends with its unit."""
     value = (step.get("figures") or {}).get(name)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
@@ -80,7 +80,7 @@ def figure(step: Mapping[str, Any], name: str) -> float | None:
 
 
 def figure_text(step: Mapping[str, Any], name: str) -> str:
-    """Return a text among the figures of a step, empty if there is none."""
+    """Return a text from the figures of a step; empty if there is none."""
     value = (step.get("figures") or {}).get(name)
     return value if isinstance(value, str) else ""
 

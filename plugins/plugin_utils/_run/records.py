@@ -87,12 +87,12 @@ class Records:
             ) from None
 
     def note_leftovers(self, host: str, volume: str, left: Iterable[str]) -> bool:
-        """Add the items that the run left behind on the host to a stored record. False if there is no stored record.
-        Raises RunDirectoryError."""
+        """Add the items that the run left behind on the host to a stored record. Returns False if there is no stored
+        record. Raises RunDirectoryError."""
         return self.amend(host, volume, lambda record: replace(record, leftovers=[str(item) for item in left]))
 
     def note_own(self, host: str, volume: str, more: Mapping[str, Any]) -> bool:
-        """Add data to the kind-specific data of a stored record. False if there is no stored record. Raises
+        """Add data to the kind-specific data of a stored record. Returns False if there is no stored record. Raises
         RunDirectoryError."""
         return self.amend(host, volume, lambda record: replace(record, own={**(record.own or {}), **more}))
 
@@ -105,7 +105,7 @@ class Records:
         return self.amend(host, volume, lambda record: replace(record, standing=reason or None))
 
     def amend(self, host: str, volume: str, change: Callable[[HostRecord], HostRecord]) -> bool:
-        """Change a stored record. False if there is no stored record. Raises RunDirectoryError."""
+        """Change a stored record. Returns False if there is no stored record. Raises RunDirectoryError."""
         folder = volume_folder(host, volume)
         if not self.has(host, volume):
             return False

@@ -61,7 +61,7 @@ def check_steps(run: dict[str, str], results: list[Row]) -> None:
     if run["exit_status"] == "0" and (not steps or (expected and expected != str(len(steps)))):
         raise TablesError(
             f"results.csv has {len(steps)} of {quoted(planned or 'at least 1')} steps although the "
-            "tester says that it measured all."
+            "tester reports that it measured all."
         )
     if run.get("workload", MQ_LOG) == MQ_LOG:
         for row in results:

@@ -191,7 +191,7 @@ class Tables:
         except ValueError as error:
             raise TablesError(f"run.csv has {error} in {key}.") from None
         if list(thresholds) != sorted(set(thresholds)) or 0 in thresholds:
-            raise TablesError(f"run.csv has thresholds in {key} that do not rise from above 0.")
+            raise TablesError(f"run.csv has thresholds in {key} that are not above 0 and ascending.")
         return thresholds
 
     def thresholds_of(self, row: Row) -> tuple[int, ...]:

@@ -95,7 +95,7 @@ def verify(content: bytes, signature: bytes, signers: str, principal: str = "", 
             good = _GOOD.match(done.stdout.decode("utf-8", "replace"))
             if done.returncode == 0 and good:
                 return Signer(printable(good["principal"]), printable(good["key"]))
-    raise SigningError(f"the signature does not hold for {printable(candidate)}: {_said(done)}")
+    raise SigningError(f"the signature is not valid for {printable(candidate)}: {_said(done)}")
 
 
 def parse_moment(text: str) -> str:

@@ -66,20 +66,20 @@ class _Key:
     arrivals: tuple[str, ...] = _ARRIVALS
 
 
-_NAMES = f"up to 32 letters, digits, '.', '_' and '-', neither '.' nor '-' first, and not '{ALL}'"
+_NAMES = f"up to 32 letters, digits, '.', '_' and '-', not beginning with '.' or '-', and not '{ALL}'"
 _SHARE = "a percentage above 0% and up to 100%"
 
 _PLACE_KEYS = {
     "name": _Key(values.read_name, _NAMES, "data", required=True),
     "share": _Key(values.read_share, _SHARE, "45%"),
-    "direct": _Key(values.read_yes_no, "true and false", "true"),
+    "direct": _Key(values.read_yes_no, "true or false", "true"),
 }
 _SIZES = (
     f"a size from 512 to 64M, or up to {values.MOST_SIZES} of them with shares that add up "
-    "to 100%, as {4K: 60%, 8K: 40%}"
+    "to 100%, such as {4K: 60%, 8K: 40%}"
 )
-_WORKERS = f"1 to {values.MOST_WORKERS}, load, or a number and *load, as 2*load"
-_RATE = f"{values.LEAST_PER_S} to {values.MOST_PER_S} operations per second, or that and *load, as 1.75*load"
+_WORKERS = f"1 to {values.MOST_WORKERS}, load, or a multiple of load, such as 2*load"
+_RATE = f"{values.LEAST_PER_S} to {values.MOST_PER_S} operations per second, or a multiple of load, such as 1.75*load"
 _STREAM_KEYS = {
     "name": _Key(values.read_name, _NAMES, "db", required=True),
     "place": _Key(values.read_name, "the name of a place", "data"),
@@ -93,7 +93,7 @@ _STREAM_KEYS = {
     "rate": _Key(values.read_rate, _RATE, "500", required=True, arrivals=(EVEN, EXPONENTIAL)),
     "start": _Key(
         values.read_range,
-        "a percentage of the place, for runs also a range, as 20%-60%",
+        "a percentage of the place or, for runs, a range such as 20%-60%",
         "15%",
         required=True,
         patterns=(WALK, RUNS),
@@ -122,7 +122,7 @@ def load_workload(source: str | Mapping[str, Any], search_dir: str | None = None
 
 
 def _under_its_own_name(workload: Workload, search_dir: str | None) -> Workload:
-    """Return a workload. Raises DefinitionError if it has the name of a shipped one but differs from it, because
+    """Return the workload. Raises DefinitionError if it has the name of a shipped workload but differs from it, because
     profiles and certificates identify a workload by its name."""
     path = os.path.join(search_dir or "", f"{workload.name}.yml")
     if search_dir and os.path.exists(path):
@@ -146,8 +146,8 @@ def check_loads(workload: Workload, loads: Sequence[int]) -> None:
         for key, most in (("workers", values.MOST_WORKERS), ("rate", values.MOST_PER_S)):
             term = stream.keys.get(key)
             if term and term.at(max(loads)) > most:
-                reached = f"{term} is {term.at(max(loads)):f} at the greatest load point, {max(loads)}"
-                raise DefinitionError(f"stream {stream.name}: {key}: {reached}: allowed are up to {most}.")
+                reached = f"{term} is {term.at(max(loads)):f} at the largest load point, {max(loads)}"
+                raise DefinitionError(f"stream {stream.name}: {key}: {reached}, but may be at most {most}.")
 
 
 def largest_load(workload: Workload) -> int:
@@ -199,8 +199,7 @@ def _read_streams(name: str, data: Mapping[str, Any]) -> Workload:
     unit = data.get("load_unit", "load")
     if not isinstance(unit, str) or not _LOAD_UNIT.match(unit):
         raise DefinitionError(
-            f"load_unit {shown(unit)} is not allowed: allowed are up to 32 letters, digits, "
-            "blanks, '%', '.', '_' and '-'."
+            f"load_unit {shown(unit)} is not allowed: use up to 32 letters, digits, blanks, '%', '.', '_' and '-'."
         )
     if not words_of(unit).layout.by_stream:
         raise DefinitionError(
@@ -221,12 +220,12 @@ def _read_streams(name: str, data: Mapping[str, Any]) -> Workload:
 def _read_loads(data: Any) -> tuple[int, ...]:
     loads = read_sequence(data, "loads")
     if not all(isinstance(load, int) and not isinstance(load, bool) for load in loads) or len(set(loads)) != len(loads):
-        raise DefinitionError(f"loads {shown(loads)} must be a list of whole numbers, each once.")
+        raise DefinitionError(f"loads {shown(loads)} must be a list of whole numbers without duplicates.")
     return tuple(loads)
 
 
 def _each(kind: str, data: Any, most: int, read: Callable[[Any, str], _Named]) -> list[_Named]:
-    """Return the places or the streams, which must have different names."""
+    """Return the places or the streams after checking that their names differ."""
     items = read_sequence(data, f"{kind}s")
     if not 1 <= len(items) <= most:
         raise DefinitionError(f"{kind}s must be a list of 1 to {most}, not of {len(items)}.")
@@ -255,7 +254,7 @@ def _read_key(value: Any, where: str, name: str, key: _Key) -> Any:
         return key.read(value)
     except ValueError:
         raise DefinitionError(
-            f"{where}: {shown(value)} is not allowed: allowed are {key.allowed}; try {name}: {key.example}."
+            f"{where}: {shown(value)} is not allowed: use {key.allowed}; try {name}: {key.example}."
         ) from None
 
 
@@ -289,7 +288,7 @@ def _check_shares(places: Sequence[Place]) -> None:
         )
     sum_ppm = sum(place.keys["share"].ppm for place in places) if not without else WHOLE_PPM
     if sum_ppm != WHOLE_PPM:
-        raise DefinitionError(f"places: the shares add up to {values.Percent(sum_ppm)}: allowed is 100%.")
+        raise DefinitionError(f"places: the shares add up to {values.Percent(sum_ppm)}, but must add up to 100%.")
 
 
 def _read_stream(item: Any, where: str, places: Sequence[Place]) -> Stream:
@@ -303,7 +302,7 @@ def _read_stream(item: Any, where: str, places: Sequence[Place]) -> Stream:
         )
     if keys["name"] == COMMITS:
         raise DefinitionError(
-            f"{where}: name: limits on {COMMITS} are those on the commits of sweep_workload {COMMITS}; "
+            f"{where}: name: limits on {COMMITS} apply to the commits of sweep_workload {COMMITS}; "
             "give the stream another name."
         )
     _check_sizes(keys, where)
@@ -318,15 +317,14 @@ def _place_of(keys: Mapping[str, Any], where: str, places: Sequence[Place]) -> P
         if keys.get("place", place.name) == place.name:
             return place
     raise DefinitionError(
-        f"{where}: place: there is no place {shown(keys['place'])}: allowed are "
-        f"{', '.join(each.name for each in places)}."
+        f"{where}: place: there is no place {shown(keys['place'])}: use {', '.join(each.name for each in places)}."
     )
 
 
 def _as_mq_log(item: Mapping[str, Any], where: str) -> dict[str, Any]:
     """Return a stream with ``workload: mq-log`` replaced by the keys that it represents."""
     if item["workload"] != MQ_LOG:
-        raise DefinitionError(f"{where}: workload: {shown(item['workload'])} is not allowed: allowed is {MQ_LOG}.")
+        raise DefinitionError(f"{where}: workload: {shown(item['workload'])} is not allowed: use {MQ_LOG}.")
     for key in (*_AS_MQ_LOG, "read"):
         if key in item:
             raise DefinitionError(f"{where}: {key} is not for workload: {MQ_LOG}, which has its own; leave it out.")
@@ -357,7 +355,7 @@ def _check_extent(keys: Mapping[str, Any], where: str) -> None:
         raise DefinitionError(f"{where}: start: a walk has one start, not a range; try start: 15%.")
     if start.last.ppm + keys[name].ppm > WHOLE_PPM:
         raise DefinitionError(
-            f"{where}: start and {name} go beyond the end of the place: allowed are together up to "
+            f"{where}: start and {name} go beyond the end of the place: together they may be at most "
             f"100%; try a smaller {name}."
         )
 
@@ -371,12 +369,13 @@ def _check_use(places: Sequence[Place], streams: Sequence[Stream]) -> None:
 
 
 def _check_sync(place: Place, streams: Sequence[Stream]) -> None:
-    """All files of a place are opened in the same way, which is determined by the streams that write to it."""
+    """Raise DefinitionError if the streams that write to a place require different ways of opening its files."""
     writers = [(stream, stream.keys["sync"]) for stream in streams if stream.writes]
     for stream, sync in writers[1:]:
         first, opened = writers[0]
         if (sync if sync in _OPENED_WITH else "") != (opened if opened in _OPENED_WITH else ""):
             raise DefinitionError(
-                f"stream {stream.name}: sync: {sync} is not possible beside sync: {opened} of stream {first.name}, "
-                f"because the files of place {place.name} are opened in one way; choose the same, or give each a place."
+                f"stream {stream.name}: sync: {sync} is not possible together with sync: {opened} of stream "
+                f"{first.name}, because all files of place {place.name} are opened in the same way; use the same sync, "
+                "or a place for each."
             )

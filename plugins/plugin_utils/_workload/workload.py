@@ -90,7 +90,7 @@ class Workload:
         return self.direct_sizes_of([place.name for place in self.places])
 
     def direct_sizes_of(self, names: Sequence[str]) -> list[int]:
-        """Return these sizes for some of the places."""
+        """Return the same sizes for only some of the places."""
         direct = {place.name for place in self.places if place.direct and place.name in names}
         return sorted({size for stream in self.streams if stream.place in direct for size in stream.sizes_bytes})
 

@@ -304,14 +304,14 @@ class _Reading:
     def _problems(self) -> Iterator[str]:
         if self.unseen:
             yield (
-                f"About {self.unseen} writes to log files did not come by a write call but in another way, such as "
+                f"About {self.unseen} writes to log files were not made by a write call but in another way, such as "
                 "io_uring or asynchronous I/O (AIO), which"
                 " bpftrace does not time. "
                 f"{'So there are no figures of the log.' if self._hides_writes() else 'No figure includes them.'}"
             )
         elif LOG in self.streams and not self.notices_unseen:
             yield (
-                "Writes by io_uring or asynchronous I/O (AIO) cannot be noticed on this kernel. If the log is "
+                "Writes by io_uring or asynchronous I/O (AIO) cannot be detected on this kernel. If the log is "
                 "written in these ways, no figure includes its writes."
             )
         if self.unflushed > 1:

@@ -76,8 +76,8 @@ _MOST_NAMED = 5
 _NOT_TOLD = (
     "The exporter calls the bytes written a counter, but is neither mq_prometheus (it has no "
     "qmgr_exporter_publications) nor mq-container (the name does not"
-    " end in _total). So it is not known whether it counts on or begins anew with each "
-    "answer, nor how much was written."
+    " end in _total). So it is not known how much was written, because it may continue to count or start again "
+    "with each answer."
 )
 
 

@@ -137,7 +137,7 @@ def test_the_stream_becomes_the_owner():
     )
     assert stream_command(connection, ["tester"])[2] == "sudo -n -u mqm tester"
     connection.become.get_option = lambda name: "secret"
-    with pytest.raises(AnsibleActionFail, match="cannot give a password"):
+    with pytest.raises(AnsibleActionFail, match="cannot supply a password"):
         stream_command(connection, ["tester"])
 
 
@@ -145,7 +145,7 @@ def test_the_stream_becomes_the_owner():
     ("connection", "problem"),
     [
         (Connection("docker"), "not over docker"),
-        (Connection(password="secret"), "cannot give a password"),
+        (Connection(password="secret"), "cannot supply a password"),
         (Connection(pkcs11_provider="x"), "a key"),
     ],
 )

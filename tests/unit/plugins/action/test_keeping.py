@@ -187,7 +187,8 @@ def test_a_run_is_reopened_wherever_it_is(tmp_path, monkeypatch):
         str(tmp_path / "reports"), {**directory.run, "run_id": "seen", "kind": "observation"}
     )
     with pytest.raises(
-        AnsibleActionFail, match=f"{observation.path} is an observation: if its controller is lost, hosts keep no results.* Name a run by"
+        AnsibleActionFail,
+        match=f"{observation.path} is an observation: if its controller is lost, hosts keep no results.* Name a run by",
     ):
         reopened(None, "reports")
 

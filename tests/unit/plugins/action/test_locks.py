@@ -118,7 +118,7 @@ def test_what_would_be_done_to_a_host():
         "ready: the locks would be tested with db02. The host would be cut off from 10.1.0.1, port 2049, by a packet "
         "filter, and its power would be cut by: cut it The file server would fail over by: fail over"
     )
-    assert "would not be cut, because locks_confirm" in lock_start.ready_sentence(
+    assert "would not be cut off, because locks_confirm" in lock_start.ready_sentence(
         "db02", plan()["lock_test"], pairs, settings
     )
 

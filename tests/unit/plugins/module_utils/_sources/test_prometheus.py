@@ -199,7 +199,9 @@ def test_an_encrypted_endpoint_needs_a_trusted_certificate(exporter, tmp_path, m
     )
     certificate.write_text(certificate.read_text() + (tmp_path / "public.pem").read_text())
     source = exporter(SLOW, scheme="https", certificate=str(certificate))
-    assert "its certificate is not trusted by this host" in why(source) and "Add its authority" in why(source)
+    assert "its certificate is not trusted by this host" in why(source) and "Add its certificate authority" in why(
+        source
+    )
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "public.pem"))
     assert source.check()
 

@@ -570,7 +570,7 @@ def test_what_a_dictionary_and_a_shipped_name_extend(tmp_path):
         ({"a": "a.yml"}, r"a.yml: extends 'a.yml' leads back to .*a.yml"),
         ({"a": "b.yml", "b": "../{directory}/a.yml"}, r"a.yml: .*b.yml: extends .* leads back to .*a.yml"),
         ({"a": "no.yml"}, r"a.yml: .*no.yml: The file cannot be read"),
-        ({"a": "gold"}, r"a.yml: There is no profile 'gold': allowed are .*mq-log-gold"),
+        ({"a": "gold"}, r"a.yml: There is no profile 'gold': use .*mq-log-gold"),
         ({"a": None}, "must give extends as text"),
         (
             {chr(97 + number): f"{chr(98 + number)}.yml" for number in range(12)},

@@ -201,7 +201,7 @@ def test_problems_say_what_is_doubtful():
 
 
 UNSEEN = (
-    "writes to log files did not come by a write call but in another way, such as io_uring or asynchronous I/O (AIO), "
+    "writes to log files were not made by a write call but in another way, such as io_uring or asynchronous I/O (AIO), "
     "which bpftrace does not time."
 )
 

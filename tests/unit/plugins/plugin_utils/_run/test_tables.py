@@ -233,7 +233,7 @@ def test_every_column_of_over_is_needed(missing):
 
 @pytest.mark.parametrize(
     ("thresholds", "message"),
-    [("100000 2ms", '"2ms" instead of'), ("2 1", "do not rise"), ("1 1", "do not rise"), ("0 1", "from above 0")],
+    [("100000 2ms", '"2ms" instead of'), ("2 1", "and ascending"), ("1 1", "and ascending"), ("0 1", "not above 0")],
 )
 def test_thresholds_that_cannot_be(thresholds, message):
     with pytest.raises(TablesError, match=message):
@@ -279,7 +279,7 @@ def test_complete_must_be_the_last_row():
 def test_a_run_that_ended_above_its_limit_lacks_only_the_steps_that_it_names(measured, limit, refused):
     keys = {"exit_reason": "stopped_above", "stop_above_1": limit, "steps_planned": 3, "steps_measured": measured}
     if refused:
-        with pytest.raises(TablesError, match="although the tester says that it measured all"):
+        with pytest.raises(TablesError, match="although the tester reports that it measured all"):
             parse(fabricate.step_rows(1, 4096), **keys)
     else:
         assert len(parse(fabricate.step_rows(1, 4096), **keys).results) == 2
@@ -292,7 +292,7 @@ def test_a_run_that_ended_above_its_limit_lacks_only_the_steps_that_it_names(mea
 def test_a_run_that_a_broken_limit_ended_lacks_only_the_steps_that_it_names(more, refused):
     keys = {"fail_above_1": "latency_max:1ns", "ended_early_step": 1, "steps_planned": 3, "steps_measured": 1, **more}
     if refused:
-        with pytest.raises(TablesError, match="although the tester says that it measured all"):
+        with pytest.raises(TablesError, match="although the tester reports that it measured all"):
             parse(fabricate.step_rows(1, 4096), exit_reason="ended_early", **keys)
     else:
         assert len(parse(fabricate.step_rows(1, 4096), exit_reason="ended_early", **keys).results) == 2

@@ -221,7 +221,7 @@ def test_the_principal_must_be_the_one_who_signed(signed, keys, tmp_path):
     assert verify_run(signed.path, signers)[0].signer.principal == "gate@example.com"
     assert verify_run(signed.path, signers, principal=OPS)[0].signer.principal == OPS
     assert (
-        "does not hold for somebody@example.com"
+        "is not valid for somebody@example.com"
         in verify_run(signed.path, signers, principal="somebody@example.com")[1][0]
     )
 

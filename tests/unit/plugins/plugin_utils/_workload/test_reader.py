@@ -111,12 +111,12 @@ def test_a_stream_of_the_log_stands_for_its_keys():
 @pytest.mark.parametrize(
     ("streams", "more", "said"),
     [
-        ([DATABASE], {"stream": []}, "The workload has the unknown key 'stream': allowed are name, version,"),
+        ([DATABASE], {"stream": []}, "The workload has the unknown key 'stream': allowed keys: name, version,"),
         ([DATABASE], {"name": "my load"}, "name 'my load' may contain only letters"),
         ([DATABASE], {"version": 1.5}, "mine: version 1.5 must be"),
         ([DATABASE], {"source": "a book"}, "mine: source must be a list"),
         ([DATABASE], {"load_unit": "threads!"}, "mine: load_unit 'threads!' is not allowed"),
-        ([DATABASE], {"loads": [1, 1]}, r"mine: loads \[1, 1\] must be a list of whole numbers, each once"),
+        ([DATABASE], {"loads": [1, 1]}, r"mine: loads \[1, 1\] must be a list of whole numbers without duplicates"),
         (
             [DATABASE],
             {"load_unit": "queue managers"},
@@ -126,7 +126,7 @@ def test_a_stream_of_the_log_stands_for_its_keys():
         (
             [DATABASE],
             {"built_in": "mq-log"},
-            "unknown key 'streams': allowed are name, version, description, source, is_not, built_in",
+            "unknown key 'streams': allowed keys: name, version, description, source, is_not, built_in",
         ),
         ([], {}, "mine: streams must be a list of 1 to 16, not of 0"),
         (["db"], {}, "mine: stream 1 must be a dictionary"),
@@ -137,27 +137,27 @@ def test_a_stream_of_the_log_stands_for_its_keys():
         (
             [{**DATABASE, "name": "all"}],
             {},
-            "mine: stream all: name: 'all' is not allowed: allowed are up to 32 letters",
+            "mine: stream all: name: 'all' is not allowed: use up to 32 letters",
         ),
         (
             [{**DATABASE, "name": "commit"}],
             {},
-            "mine: stream commit: name: limits on commit are those on the commits of sweep_workload commit",
+            "mine: stream commit: name: limits on commit apply to the commits of sweep_workload commit",
         ),
         ([{**DATABASE, "name": "../x"}], {}, "name: '../x' is not allowed"),
         ([DATABASE, DATABASE], {}, "mine: stream db: the name is given twice"),
         (
             [{**DATABASE, "pattern": "zipf"}],
             {},
-            "mine: stream db: pattern: 'zipf' is not allowed: allowed are ring, random, walk, runs",
+            "mine: stream db: pattern: 'zipf' is not allowed: use ring, random, walk, runs",
         ),
-        ([{**DATABASE, "workers": 0}], {}, "mine: stream db: workers: 0 is not allowed: allowed are 1 to 4096, load"),
+        ([{**DATABASE, "workers": 0}], {}, "mine: stream db: workers: 0 is not allowed: use 1 to 4096, load"),
         ([{**DATABASE, "workers": "2*laod"}], {}, r"workers: '2\*laod'"),
         ([{**DATABASE, "workers": 1.5}], {}, "workers: 1.5"),
         (
             [{**DATABASE, "workers": "300*load"}],
             {"loads": [1, 20]},
-            r"stream db: workers: 300\*load is 6000 at the greatest load point, 20: allowed are up to 4096",
+            r"stream db: workers: 300\*load is 6000 at the largest load point, 20, but may be at most 4096",
         ),
         ([{**DATABASE, "arrival": "even", "rate": "1000*load"}], {"loads": [2000]}, r"rate: 1000\*load is 2000000"),
         ([{**DATABASE, "arrival": "even", "rate": 0}], {}, "rate: 0 is not allowed"),
@@ -166,7 +166,7 @@ def test_a_stream_of_the_log_stands_for_its_keys():
         ([{**DATABASE, "arrival": "even", "rate": 5, "pause": 1}], {}, "pause is not for arrival: even"),
         ([{**DATABASE, "rate": 5}], {}, "rate is not for arrival: closed"),
         ([{**DATABASE, "pause": 60000001}], {}, "pause: 60000001 is not allowed"),
-        ([{**DATABASE, "read": "101%"}], {}, "read: '101%' is not allowed: allowed are a percentage from 0% to 100%"),
+        ([{**DATABASE, "read": "101%"}], {}, "read: '101%' is not allowed: use a percentage from 0% to 100%"),
         ([{**DATABASE, "read": 0.5}], {}, "read: 0.5 is not allowed"),
         ([{**DATABASE, "sync": "often"}], {}, "sync: 'often' is not allowed"),
         ([{**DATABASE, "start": "5%"}], {}, "start is not for pattern: random"),
@@ -175,7 +175,7 @@ def test_a_stream_of_the_log_stands_for_its_keys():
         (
             [{**DATABASE, "size": {"8K": "50%", "4K": "49%"}}],
             {},
-            "size: .* is not allowed: allowed are a size from 512 to 64M, or up to 16 of them",
+            "size: .* is not allowed: use a size from 512 to 64M, or up to 16 of them",
         ),
         ([{**DATABASE, "size": {"8K": "50%", 8192: "50%"}}], {}, "size: .* is not allowed"),
         (
@@ -195,26 +195,26 @@ def test_a_stream_of_the_log_stands_for_its_keys():
         ([{**RUNS, "start": "60%-20%"}], {}, "start: '60%-20%' is not allowed"),
         ([{**RUNS, "start": "20%-95%"}], {}, "start and run go beyond the end"),
         ([{**RUNS, "run": "0%"}], {}, "run: '0%' is not allowed"),
-        ([{**DATABASE, "place": "log"}], {}, "mine: stream db: place: there is no place 'log': allowed are data"),
+        ([{**DATABASE, "place": "log"}], {}, "mine: stream db: place: there is no place 'log': use data"),
         ([DATABASE], {"places": TWO}, "mine: stream db: missing key place, for example place: a"),
         ([{**DATABASE, "place": "a"}], {"places": TWO}, "mine: place b: no stream uses it"),
         (
             [DATABASE],
             {"places": [{"name": "a", "share": "40%"}, {"name": "b", "share": "50%"}]},
-            "mine: places: the shares add up to 90%: allowed is 100%",
+            "mine: places: the shares add up to 90%, but must add up to 100%",
         ),
         ([DATABASE], {"places": [{"name": "a", "share": "40%"}, {"name": "b"}]}, "mine: place b: missing key share"),
         ([DATABASE], {"places": [{"name": "a"}, {"name": "a"}]}, "mine: place a: the name is given twice"),
         (
             [DATABASE],
             {"places": [{"name": "a", "direct": "yes"}]},
-            "mine: place a: direct: 'yes' is not allowed: allowed are true and false",
+            "mine: place a: direct: 'yes' is not allowed: use true or false",
         ),
         ([DATABASE], {"places": [{"name": "a", "dir": "/x"}]}, "mine: place a has the unknown key 'dir'"),
         (
             [DATABASE, {**DATABASE, "name": "x", "sync": "none"}],
             {},
-            "stream x: sync: none is not possible beside sync: dsync of stream db",
+            "stream x: sync: none is not possible together with sync: dsync of stream db",
         ),
         ([{**DATABASE, "workload": "mq-log"}], {}, "stream db: pattern is not for workload: mq-log"),
         ([{"name": "log", "size": "4K", "workload": "commit"}], {}, "stream log: workload: 'commit' is not allowed"),
@@ -235,7 +235,7 @@ def test_a_workload_that_is_not_there_is_said(source):
     with pytest.raises(
         DefinitionError,
         match=(
-            r"A workload is a name|There is no workload 'mail': allowed are act-3x, "
+            r"A workload is a name|There is no workload 'mail': use act-3x, "
             r"|no/such\.yml: The file cannot be read"
         ),
     ):
