@@ -37,7 +37,7 @@ attributes:
     support: full
 options:
   play_hosts:
-    description: The hosts of the play, which tasks can fail.
+    description: The hosts of the play. Later tasks can fail only these hosts.
     type: list
     elements: str
     required: true
@@ -50,8 +50,8 @@ options:
     HISTORY = r"""
 options:
   history:
-    description: The history, as for the option C(gate_history) of the role P(mqops.logdisk.gate#role). If empty, it is
-      C(history.sqlite) in O(report_dir).
+    description: The location of the history, as for the option C(gate_history) of the role
+      P(mqops.logdisk.gate#role). If empty, it is C(history.sqlite) in O(report_dir).
     type: str
     default: ""
 """
@@ -59,7 +59,7 @@ options:
     CHANGE = r"""
 options:
   figure:
-    description: The figure that is looked at, a latency such as V(latency_p99) or a rate,
+    description: The figure that is examined, a latency such as V(latency_p99) or a rate,
       V(bytes_per_s) or V(operations_per_s).
     type: str
     default: latency_mean

@@ -38,7 +38,7 @@ options:
     description: The run directory on the controller. The action plugin does not send it to the host.
     type: str
   started:
-    description: What M(mqops.logdisk.cut_start) returned. The action plugin does not send it to the host.
+    description: The result of M(mqops.logdisk.cut_start). The action plugin does not send it to the host.
     type: dict
 """
 
@@ -67,9 +67,9 @@ options:
     default: /var/mqm/mqs.ini
   planned_queue_managers:
     description:
-      - Queue managers that are to be created. They are returned with the others. If one exists by now, its files
-        decide.
-      - A setting that is left out is the one that C(LogDefaults) of C(mqs.ini) contains, or else the product's default.
+      - Queue managers that are to be created. They are returned with the others. If one of them already exists, its
+        files are used instead.
+      - If a setting is left out, the value in C(LogDefaults) of C(mqs.ini) is used, or else the product's default.
     type: list
     elements: dict
     default: []
@@ -79,8 +79,8 @@ options:
         type: str
         required: true
       log_path:
-        description: Directory of the recovery log. It need not exist. If left out, it is a new
-          directory in the default one.
+        description: Directory of the recovery log. It need not exist. If left out, it is a new directory below the
+          default directory of logs.
         type: path
       log_file_pages:
         description: Size of a log file in pages of 4096 bytes.

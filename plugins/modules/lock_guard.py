@@ -8,8 +8,8 @@ DOCUMENTATION = r"""
 module: lock_guard
 short_description: Make the command line that starts the guard of a host
 description:
-  - The guard is a program that runs on the host while a step of the test of locks cuts it. It says whether a queue
-    manager runs there, and filters the packets to the file server.
+  - The guard is a program that runs on the host during a step of the test of locks that cuts the host off. It reports
+    whether a queue manager is running on the host, and filters the packets to the file server.
   - The task needs C(become), because only root may filter packets. Nothing is sent to the host.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
@@ -17,7 +17,7 @@ extends_documentation_fragment:
   - mqops.logdisk.controller
 options:
   started:
-    description: What M(mqops.logdisk.lock_start) returned.
+    description: The result of M(mqops.logdisk.lock_start).
     type: dict
     required: true
   mqs_ini:
@@ -36,12 +36,12 @@ EXAMPLES = r"""
 
 RETURN = r"""
 command:
-  description: The command line, empty if root cannot be reached without a password.
+  description: The command line. Empty if becoming root requires a password.
   returned: always
   type: list
   elements: str
 problem:
-  description: Why there is no command line.
+  description: The reason why there is no command line.
   returned: always
   type: str
 """

@@ -10,8 +10,8 @@ short_description: Determine which hosts are tested with each other
 description:
   - Uses the plans of all hosts, as M(mqops.logdisk.lock_plan) returned them, and the queue managers that
     M(mqops.logdisk.probe) discovered. No host is contacted.
-  - Hosts that no plan pairs are paired if they have a queue manager of the same name with the same directory. The
-    directory under test is then beside its log.
+  - Hosts for which no plan names a partner are paired if they have a queue manager of the same name with the same
+    directory. The directory under test is then beside the log of this queue manager.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
@@ -33,8 +33,8 @@ EXAMPLES = r"""
 
 RETURN = r"""
 pairs:
-  description: The pairs, in the order of the hosts. C(maker) is the host that makes the directory, in which the
-    names of the pair's files begin with C(label).
+  description: The pairs, in the order of the hosts. C(maker) is the host that creates the directory. The names of the
+    pair's files in this directory begin with C(label).
   returned: success
   type: list
   elements: dict
@@ -44,11 +44,12 @@ volumes:
   returned: success
   type: dict
 makers:
-  description: The planned volumes of the hosts that make a directory, by host, with space for all pairs.
+  description: The planned volumes of the hosts that create a directory, by host, with space for all pairs.
   returned: success
   type: dict
 problems:
-  description: Why hosts cannot be tested, by host. No other host shares a directory with them, or several do.
+  description: The reasons why hosts cannot be tested, by host, for example that a host does not share a directory with
+    any other host.
   returned: success
   type: dict
 """

@@ -8,7 +8,7 @@ DOCUMENTATION = r"""
 module: lock_plan
 short_description: Plan the test of a host's locks
 description:
-  - Works out what is done to the host, and refuses options that cannot be used. The host is not contacted.
+  - Determines what the test will do to the host, and refuses options that cannot be used. The host is not contacted.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
@@ -34,16 +34,16 @@ volumes:
   type: list
   elements: dict
 lock_test:
-  description: What the test does to the host, and with which hosts it is paired.
+  description: A description of what the test does to the host, and the hosts with which it is paired.
   returned: if there is no problem
   type: dict
   sample: {partners: [db02], group: "", seconds: 0, confirmed: true, command: virsh destroy db01}
 workspace:
-  description: The options with which the directory is made. The file system may be shared with other hosts.
+  description: The options with which the directory is created. The file system may be shared with other hosts.
   returned: always
   type: dict
 problem:
-  description: Why the options cannot be used.
+  description: The reason why the options cannot be used.
   returned: if there is a problem
   type: str
 """

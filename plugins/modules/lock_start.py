@@ -9,7 +9,7 @@ module: lock_start
 short_description: Read the settings of a host that matter for locks
 description:
   - Runs the preflight of the directory under test without writing anything, and reads the mount options, the parameters
-    of the NFS client, and what identifies the machine and the user.
+    of the NFS client, and the identity of the machine and the user.
   - Creates the state of the run on the host, and refuses a host on which another run is measuring.
   - The action plugin makes the command line that starts the tester over a separate connection. Only the connection
     plugins P(ansible.builtin.ssh#connection), without passwords, and P(ansible.builtin.local#connection) can be used.
@@ -46,7 +46,7 @@ options:
     type: str
     default: ""
   marked:
-    description: The directories with a mark of this collection, if this host made them. The action plugin sets this
+    description: The directories with a mark of this collection, if this host created them. The action plugin sets this
       option.
     type: list
     elements: str
@@ -67,8 +67,8 @@ options:
     default: /var/mqm/mqs.ini
 attributes:
   check_mode:
-    description: In check mode the module looks at the host without creating anything. The action plugin writes a record
-      that says what would be tested.
+    description: In check mode, the module inspects the host without creating anything. The action plugin writes a
+      record that says what would be tested.
     support: full
 """
 
@@ -116,7 +116,7 @@ guard:
   type: list
   elements: str
 of_others:
-  description: What is to be cleaned up on a host that made no directory. The action plugin adds it.
+  description: The workspace to clean up on a host that did not create a directory. The action plugin adds it.
   returned: success, not in check mode
   type: dict
 """

@@ -5,23 +5,22 @@
 """The run directory: the only place on the controller for a run's parameters, records, tables, verdict and report.
 
     <base>/<run id>/run.json
-    <base>/<run id>/hosts/<safe host>/volumes.json, if the host is expected to report other volumes than the
-        default one alone
+    <base>/<run id>/hosts/<safe host>/volumes.json, unless the host is expected to report only the default volume
     <base>/<run id>/hosts/<safe host>/workspace_volumes.yml, if its volumes were discovered: the plan as
         variables of the host, for people
     <base>/<run id>/hosts/<safe host>/<safe volume>/order.json, record.json, comparison.json,
         power_cuts.json, certificate.json and the tester's tables, bytes unchanged
-    <base>/<run id>/hosts/<safe host>/<safe volume>/samples.jsonl, if a queue manager was observed: what the
-        source said, bytes unchanged
+    <base>/<run id>/hosts/<safe host>/<safe volume>/samples.jsonl, if a queue manager was observed: the output
+        of the source, bytes unchanged
     <base>/<run id>/hosts/<safe host>/<safe volume>/acknowledged-<number>.txt of each power cut: the writes that
-        the witness saw acknowledged. Its tables are durability_<number>.csv and run_<number>.csv
+        the witness saw acknowledged. The tables of the cut are durability_<number>.csv and run_<number>.csv
     <base>/<run id>/hosts/<safe host>/<safe volume>/round-<number>/order.json and the tester's tables of each
         round of a search, bytes unchanged: the tables of the volume are joined from them
-    The long tables have .gz after their names, and in a large run more files do: see compressed.py
     <base>/<run id>/verdict.json and the rendered report
     <base>/<run id>/test-result.intoto.json, manifest.sha256 and manifest.sha256.sig, if the run is signed
     <base>/latest -> the newest run's directory
 
+The names of compressed files end in .gz: those of long tables and, in a large run, of other files (see compressed.py).
 Every file is written to a temporary name and renamed, so that many workers can write records at once and a reader never
 sees half a file. Host names are untrusted: the name of a folder is made safe, and the record contains the true name.
 """

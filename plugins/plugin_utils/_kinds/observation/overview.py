@@ -172,7 +172,7 @@ def _picture(axis: LogAxis | None, host: Host) -> Markup:
         ("max", '<circle class="slowest" cx="{:.1f}" cy="11" r="4"/>', 0),
     )
     parts += [Markup(shape).format(places[name] - away) for name, shape, away in drawn if name in places]
-    titles = {"certified": "certified mean", "mean": "observed mean", "max": "slowest", "limit": "limit of the mean"}
+    titles = {"certified": "certified mean", "mean": "observed mean", "max": "slowest", "limit": "limit on the mean"}
     return _svg(Markup("").join(parts), ", ".join(f"{titles[name]} {_time(value)}" for name, value in marks.items()))
 
 

@@ -160,7 +160,7 @@ def test_a_profile_that_judges_no_observation_has_no_criteria_there(tmp_path):
 
 def test_certified_and_observed_are_one_picture_without_empty_columns(observation):
     text = runs.content(observation, "index.html")
-    assert "certified mean 218 us, observed mean 2.69 ms, slowest 5 ms, limit of the mean 2 ms" in text
+    assert "certified mean 218 us, observed mean 2.69 ms, slowest 5 ms, limit on the mean 2 ms" in text
     assert empty_columns(f"{observation.path}/index.html") == []
 
 
