@@ -46,10 +46,11 @@ MOST_WARNINGS = 20
 
 @dataclass
 class Said:
-    """The variables before a host is contacted: extra variables, variables that the play sets for all hosts (with any
-    problems), and variables of each host. All three are stored by name, and evaluated if they are options or were
-    requested. For each host, also contains the options that were read, the problems, and the hosts that its variables
-    would select. Finally, contains the accepted names, and the hosts that have a variable of each name."""
+    """The variables that are known before a host is contacted: extra variables, variables that the play sets for all
+    hosts (with any problems), and variables of each host. All three are stored by name, and evaluated if they are
+    options or were requested. The other fields contain, for each host, the options that were read, the problems, and
+    the hosts that the host's variables would select, and for all hosts, the accepted names and the hosts that have a
+    variable of each name."""
 
     extra: Mapping[str, Any]
     of_play: dict[str, Any]
@@ -137,8 +138,8 @@ class ActionModule(ControllerAction):
         return said
 
     def _of_play(self, names: Iterable[str], task_vars: dict[str, Any], problems: list[str]) -> dict[str, Any]:
-        """Return the variables that the play, or the playbook that imports it, sets for all hosts. They are recognized
-        by values that differ from those of this task's host itself."""
+        """Return the variables that the play, or the playbook that imports it, sets for all hosts. Such a variable is
+        recognized by its value in this task, which differs from the value that the host itself has."""
         first = task_vars["hostvars"][task_vars["inventory_hostname"]]
         own = evaluated(names, first, None, [])  # problems with them are found together with those of the other hosts
         # The defaults of a role that a play imports are among the variables of its tasks.
@@ -154,7 +155,7 @@ class ActionModule(ControllerAction):
         return set(self._task._parent._play.get_vars())
 
     def _seen_in_play(self, host: str, hostvars: Any, names: Iterable[str], problems: list[str]) -> dict[str, Any]:
-        """Return those of the given variables that are set, with the values that tasks of the play have on a host. A
+        """Return the given variables that are set, with the values that they have in the play's tasks on a host. A
         template in the play uses the variables of that host."""
         if not names:
             return {}
@@ -252,8 +253,8 @@ def _is_nothing(value: Any) -> bool:
 
 
 def of_inventory(hostvars: Any, host: str) -> Mapping[str, Any]:
-    """Return the variables of a host, without evaluation, as they would be without extra variables. Nothing is
-    restored, because this process ends with the task."""
+    """Return the variables of a host, without evaluation, as they would be without extra variables. The extra variables
+    are removed only for the duration of the call, and only in this process, which ends with the task."""
     manager = hostvars._variable_manager
     extra, manager._extra_vars = manager._extra_vars, {}
     try:
@@ -276,8 +277,8 @@ def as_lines(found: Mapping[str, list[str]], extra: Mapping[str, Any]) -> list[s
 def evaluated(
     names: Iterable[str], variables: Mapping[str, Any], template: Callable[[Any], Any] | None, problems: list[str]
 ) -> dict[str, Any]:
-    """Return those of the given variables that are set. They are evaluated on access, or otherwise by ``template``.
-    Adds a problem for each one that cannot be evaluated."""
+    """Return the given variables that are set. They are evaluated by ``template`` or, if it is None, by ``variables``
+    on access. Adds a problem for each variable that cannot be evaluated."""
     found = {}
     for name in names:
         try:

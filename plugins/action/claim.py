@@ -358,7 +358,7 @@ def failure_text(answer: Mapping[str, Any]) -> str:
 
 
 def named(found: Mapping[str, Any], claim: Claim) -> bool:
-    """Whether this object, from all objects of its run, belongs to a claim."""
+    """Whether an object of the run belongs to this claim."""
     return found.get("metadata", {}).get("name") == claim.name
 
 

@@ -55,7 +55,7 @@ class ActionModule(RemoteAction):
         return {**answer, "kept": arguments["volumes"]} if answer.get("failed") else answer
 
     def _volumes(self, task_vars: dict[str, Any]) -> list[str]:
-        """Return the requested volumes, or else all that the host is expected to report."""
+        """Return the requested volumes, or else all volumes that the host is expected to report."""
         return self._task.args.get("volumes") or RunDirectory.open(self._task.args["run_path"]).volumes.expected(
             task_vars["inventory_hostname"]
         )
@@ -144,7 +144,8 @@ def of_all_rounds(directory: RunDirectory, order: Mapping[str, Any], tables: dic
 
 
 def facts_of_order(directory: RunDirectory, host: str, volume: str) -> dict[str, Any]:
-    """Return what was known about a volume when it was started; empty if its order cannot be read."""
+    """Return the facts about a volume that were known when its tester was started; empty if the order cannot be
+    read."""
     try:
         return directory.orders.read(host, volume).get("facts") or {}
     except RunDirectoryError:

@@ -43,7 +43,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options 
 OF_CONTROLLER = ("run_path", "plan", "workspace", "facts", "started", "command", "returned", "problem")
 """The options that are not sent to the host."""
 OF_FILES = ("qm", "filePrefix")
-"""The arguments from which the tester finds its files."""
+"""The arguments that tell the tester where its files are."""
 
 
 class ActionModule(RemoteAction):
@@ -61,7 +61,7 @@ class ActionModule(RemoteAction):
             raise AnsibleActionFail(str(error)) from error
         (self._volume,), (layout,) = self._own["plan"]["volumes"], self._own["workspace"]["volumes"]
         self._files = files_of(self._directory, host, self._volume["name"], int(started["number"]))
-        # Tasks that replace a command have ended before the wait for the host begins.
+        # If the user's tasks cut the power instead of a command, they have ended before the wait for the host begins.
         self._command = command_of(
             {"ended_ns": returned.get("begun_ns"), **self._own["command"]}, str(self._own["problem"] or "")
         )

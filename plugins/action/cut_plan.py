@@ -119,8 +119,8 @@ def check(asked: Mapping[str, Any], host: str) -> None:
             "cut_command and cut_task_file are both set: leave one of them out"
             if asked["cut_command"]
             else (
-                "it is not specified how the power is cut: set cut_command, a command on the controller, or "
-                "cut_task_file, a task file"
+                "specify how the power is cut: set cut_command to a command on the controller, or cut_task_file to a "
+                "task file"
             )
         )
     if asked["workspace_discover"]:

@@ -23,7 +23,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import a
 BREAK_S = 120
 """How long the connection may last after the cut command. Some commands return before they take effect."""
 UNCHANGED_S = 60
-"""How long a host may continue to answer with the same boot ID. Its power may be cut later than its network."""
+"""How long a host may continue to answer with the same boot ID. The network of a host may be cut before its power."""
 MOUNT_S = 120
 """How long a host may take to mount its file systems when it answers again."""
 PAUSE_S = 2

@@ -38,8 +38,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import wr
 JSON_FILE = "drift.json"
 PAGE = "drift.html"
 SINCE = "drift_since"
-"""The variable with the day from which the certificates of a host are considered, for example after an intended
-change."""
+"""The variable that holds the day from which on the certificates of a host are considered, for example after an
+intended change."""
 
 
 class ActionModule(FleetAction):

@@ -103,7 +103,7 @@ class ActionModule(FleetAction):
 
 
 def _with_report(folder: str, lines: Iterable[Status]) -> set[str]:
-    """Return the IDs of the runs that the lines name and whose report exists in a directory."""
+    """Return the IDs of the runs that are named in the lines and have a report in the directory."""
     named = {line.entry.run_id for line in lines if line.entry}
     return {run for run in named if is_run_id(run) and os.path.isfile(os.path.join(folder, run, "index.html"))}
 

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Keeps the history: imports run directories and results of mqldt, revokes certificates, and removes old entries."""
+"""Maintains the history: imports run directories and results of mqldt, revokes certificates, and removes old
+entries."""
 
 from __future__ import annotations
 

@@ -18,8 +18,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._own_connection impo
 
 
 class ActionModule(ControllerAction):
-    """Uses the connection of the task, with its privilege, without a call. If becoming root needs a password, there is
-    no command line."""
+    """Uses the settings of the task's connection, including its privilege, without contacting the host. If becoming
+    root needs a password, there is no command line."""
 
     stage = STAGE
     _requires_connection = True

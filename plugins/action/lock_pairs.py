@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Determines which hosts are tested with each other, where, and which of them make the directories. No host is
-contacted."""
+"""Determines which hosts are tested with each other, in which directories, and which hosts create these directories. No
+host is contacted."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def logs_of(answer: Mapping[str, Any]) -> frozenset[tuple[str, str]]:
 def volumes_of(
     plans: Mapping[str, Any], answers: Mapping[str, Any], shared: Shared, pairs: Sequence[Pair]
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the planned volume of each host in a pair, and for each other host why it cannot be tested."""
+    """Return the planned volume of each host in a pair, and for each other host the reason why it cannot be tested."""
     volumes, problems = {}, {}
     for host, plan in plans.items():
         partners = [next(each for each in pair.hosts if each != host) for pair in pairs if host in pair.hosts]
@@ -93,11 +93,14 @@ def volumes_of(
 
 def _why_alone(logs: frozenset[tuple[str, str]]) -> str:
     names = ", ".join(sorted(name for name, _directory in logs))
-    return f"none has a queue manager with the same directory ({names})" if names else "no queue manager was discovered"
+    if not names:
+        return "no queue manager was discovered"
+    return f"no other host has a queue manager with the same directory ({names})"
 
 
 def _beside_logs(plan: Mapping[str, Any], answer: Mapping[str, Any], names: set[str]) -> dict[str, Any]:
-    """Return the planned volume of a host whose queue managers of these names are shared. Raises DiscoveryError."""
+    """Return the planned volume of a host that shares the queue managers with these names with other hosts. Raises
+    DiscoveryError."""
     found = [volume for volume in plan_volumes(answer, []).volumes if names & set(volume["queue_managers"])]
     if len(found) != 1:
         raise DiscoveryError(
@@ -109,7 +112,7 @@ def _beside_logs(plan: Mapping[str, Any], answer: Mapping[str, Any], names: set[
 
 
 def makers_of(volumes: Mapping[str, Any], pairs: Sequence[Pair]) -> dict[str, list[dict[str, Any]]]:
-    """Return the volumes of each host that makes a directory, with space for the files of all pairs that are tested
+    """Return the volumes of each host that creates a directory, with space for the files of all pairs that are tested
     there."""
     counts = Counter(pair.maker for pair in pairs if pair.maker in volumes)
     return {host: [_with_space(volumes[host], count)] for host, count in counts.items()}

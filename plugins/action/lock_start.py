@@ -96,7 +96,7 @@ def words(command: list[bytes | str]) -> list[str]:
 def ready_sentence(
     host: str, locks: Mapping[str, Any], pairs: list[Mapping[str, Any]], settings: Mapping[str, Any]
 ) -> str:
-    """Return what would be done to a host."""
+    """Return a sentence about what would be done to a host."""
     others = [pair["second"] if pair["first"] == host else pair["first"] for pair in pairs]
     cuts = "The host would not be cut off, because locks_confirm is not its own name."
     if locks["confirmed"]:

@@ -77,8 +77,8 @@ class ActionModule(collect.ActionModule):
         )
 
     def _remove_states(self) -> bool:
-        """Remove the states with a shell command, because a module would cost the host much more. Returns whether all
-        of them were removed. If not, the action ``cleanup`` finds out why."""
+        """Remove the states with a shell command, because a module would take much more processor time on the host.
+        Returns whether all of them were removed. If not, the action ``cleanup`` finds out why."""
         arguments = self._task.args
         states = [
             shell_path(f"{arguments['state_dir']}/runs/{arguments['run_id']}-{volume['name']}")

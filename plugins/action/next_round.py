@@ -83,8 +83,8 @@ def search_of(directory: RunDirectory, host: str, volume: str) -> dict[str, Any]
 
 
 def judge_together(directory: RunDirectory, climbers: list[Climber]) -> None:
-    """Store again the records of volumes that are searched together. Each is now judged by the loads that all of them
-    pass. Raises RunDirectoryError."""
+    """Update the stored records of volumes that are searched together. Each volume is now judged by the loads that all
+    of them pass. Raises RunDirectoryError."""
     for climber in climbers:
         others = others_of(climber, climbers)
         if others and climber.record.capacity is not None:

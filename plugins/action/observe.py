@@ -24,7 +24,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import as_dict
 
 OVER_PAUSE_S = 2.0
-"""How much time an observation has to begin and to end."""
+"""How much additional time an observation may take to begin and to end."""
 
 
 class ActionModule(RemoteAction):

@@ -76,7 +76,7 @@ class ActionModule(RemoteAction):
             except RunDirectoryError as error:
                 raise AnsibleActionFail(str(error)) from error
             self._names = {volume: f"{host}/{volume}" if len(started["observed"]) > 1 else host for volume in observed}
-            # The observation normally ends by itself, perhaps some seconds late. Otherwise, it is ended here.
+            # The observation normally ends by itself, possibly a few seconds late. Otherwise, it is ended here.
             arguments["ask"] = "finish" if self._own["give_up"] else "poll"
         return arguments
 
@@ -94,8 +94,8 @@ class ActionModule(RemoteAction):
         }
 
     def _polled(self, of_host: _OfHost, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Store the new samples of one observation. Returns its state with the reason if it is unknown, or the problem
-        for its record."""
+        """Store the new samples of one observation. Returns the state of the observation and, if the state is unknown,
+        the reason. If the samples cannot be stored, returns only the problem, which belongs in the record."""
         answer: dict[str, Any] = {}
         for dummy in range(MOST_CALLS):
             answer = super().call({**arguments, "offset": of_host.size()}, task_vars)
@@ -162,7 +162,7 @@ class ActionModule(RemoteAction):
         except RunDirectoryError as error:
             return str(error)
         if record is None or record.error:
-            return record.error["reason"] if record and record.error else "a record of this host exists already"
+            return record.error["reason"] if record and record.error else "a record of this host already exists"
         self._record = record
         return ""
 

@@ -228,7 +228,7 @@ def tried_history(history: Mapping[str, Any], report_dir: str, create: bool) -> 
 
 def _baseline(settings: Mapping[str, Any], place: str, migrate: bool) -> dict[str, Any]:
     """Return, for run.json, the baseline with which the hosts are to be compared. Raises SelectionError and
-    HistoryError if a certificate or run is named that does not exist.
+    HistoryError, for example if a named certificate or run does not exist.
 
     A preflight changes nothing, so it does not migrate the history either.
     """

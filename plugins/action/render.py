@@ -61,8 +61,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run_sources import 
 
 
 class ActionModule(ControllerAction):
-    """Runs only on the controller, once for all hosts. It does not fail because of a verdict. A later task fails each
-    host."""
+    """Runs only on the controller, once for all hosts. It does not fail because of a verdict. Later tasks fail the
+    hosts."""
 
     argument_spec = {
         "runs": {"type": "list", "elements": "str"},
@@ -114,8 +114,8 @@ class ActionModule(ControllerAction):
     def _merged(
         self, chosen: Choice, options: dict[str, Any], task_vars: dict[str, Any], policy: dict[str, Any]
     ) -> tuple[RunDirectory, str]:
-        """Return a new merged run. Reports the runs that it was made from. Also returns what could not be read, because
-        that may contradict the rest; empty if everything was read.
+        """Return a new merged run. Shows which runs were merged. Also returns what could not be read, because that may
+        contradict the rest; empty if everything was read.
 
         Raises OSError and ExpectationError.
         """
@@ -152,7 +152,7 @@ class ActionModule(ControllerAction):
         return merged, " ".join(filter(None, [*sources.problems, sources.unopened if kept_there else ""]))
 
     def _expected(self, chosen: Choice, options: dict[str, Any], task_vars: dict[str, Any]) -> Expectation:
-        """Return the hosts of the inventory that a merged run must have. Without an inventory, the runs must be
+        """Return the hosts of the inventory that a merged run must contain. Without an inventory, the runs must be
         named."""
         if chosen.names and not set(task_vars["groups"]["all"]) - {CONTROLLER}:
             return Expectation([], [])

@@ -23,7 +23,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings im
 
 NAME_IT = (
     "Name a run by -e collect_run=, followed by its ID, which is in the first lines of its output, or by the "
-    "path of its directory. An ID is looked for in gate_report_dir, and in gate_history, which has the runs "
+    "path of its directory. A run ID is searched for in gate_report_dir and in gate_history, which contains the runs "
     "with gate_keep_report: true."
 )
 

@@ -218,11 +218,11 @@ def workload_facts(plan: dict[str, Any]) -> dict[str, Any]:
 
 
 def stops_above(profile: Profile, host: str, plan: dict[str, Any]) -> dict[str, list[str]]:
-    """Return the tester's options that end a series of loads at the first load that breaks a limit of the profile on a
-    mean.
+    """Return the tester's options that end a series of loads at the first load whose mean breaks a limit of the
+    profile.
 
-    Only limits that the tester can apply are used. They concern one row of every load point, and breaking them is a
-    certain failure.
+    Only limits that the tester can apply are used. Such a limit applies to one row of every load point, and a volume
+    that breaks it is certain to fail.
     """
     loads = plan["load_points"]
     if plan["workload"] != STREAMS or len(loads) < 2 or loads != sorted(loads):

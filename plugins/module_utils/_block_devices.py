@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The disks below a mounted file system, as sysfs shows them.
+"""Finds the disks below a mounted file system in sysfs.
 
 Private to this collection; it may change at any time.
 """

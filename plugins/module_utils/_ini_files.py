@@ -154,7 +154,7 @@ def read(path):
 
 
 def read_text(path):
-    """Return the text of a file, with the errors of :func:`read`."""
+    """Return the text of a file. Raises the same errors as :func:`read`."""
     try:
         with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK | os.O_NOCTTY)) as stream:
             if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):

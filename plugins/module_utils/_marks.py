@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The mark of this collection in a directory. Nothing without it is ever removed.
+"""The mark of this collection in a directory. A directory without the mark is never removed.
 
 Private to this collection; it may change at any time.
 """

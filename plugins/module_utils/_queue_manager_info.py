@@ -26,7 +26,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import (
 
 DEFAULT_LIMIT_S = 10
 COMMAND_PATH = os.pathsep.join(("/opt/mqm/bin", "/usr/bin"))
-"""Where MQ's commands are found if they are not in the user's path."""
+"""The directory of MQ's commands if they are not in the user's path."""
 
 FROM_QM_INI, FROM_MQS_INI, FROM_FILES, GIVEN, ASSUMED = "qm.ini", "mqs.ini", "files", "given", "assumed"
 """The source of a setting: a configuration file, the files of the log itself, the plan for a new queue manager, or the
@@ -90,7 +90,7 @@ def _read_mqs_ini(path, run_command, limit_s):
     if text is None or isinstance(text, _time_limit.TimeLimitError):
         asked = _time_limit.call_all([lambda: _ask_dspmqinf(run_command)], limit_s)[0]
         if isinstance(asked, _time_limit.TimeLimitError):
-            raise _ini_files.IniError("dspmqinf, asked because %s cannot be read, failed: %s" % (path, asked))
+            raise _ini_files.IniError("dspmqinf was called because %s cannot be read, but failed: %s" % (path, asked))
         if asked is not None:
             return _ini_files.parse(asked, "the output of dspmqinf")
     if isinstance(text, _time_limit.TimeLimitError):

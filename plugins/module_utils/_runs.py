@@ -158,7 +158,7 @@ class Run:
         return descriptor
 
     def write_start(self, content):
-        """Store a dict about what was started in start.json."""
+        """Write a dict that describes what was started to start.json."""
         write_aside(os.path.join(self.path, "start.json"), json.dumps(content, sort_keys=True))
 
     def read_start(self):
@@ -333,7 +333,7 @@ def write_aside(path, text):
 
 
 def packed_table(path, most_bytes=TABLE_MAX_BYTES):
-    """Return a table, compressed and encoded in base64; or None if it does not exist or is not a regular file. Raises
+    """Return a table, compressed and encoded in base64, or None if it does not exist or is not a regular file. Raises
     RunError if it is too large."""
     if not os.path.isfile(path):
         return None

@@ -7,9 +7,9 @@
 """Strictly parses quantities as people write them, converts them to base units, and formats them for people.
 
 Base units are bytes, nanoseconds, bytes per second, writes per second, plain counts and plain ratios. Sizes are
-1024-based (K is KiB), rates are decimal (MB/s is 10^6 bytes per second) unless they say KiB/s, MiB/s or GiB/s. Every
-parser raises UnitError, whose message names the value and what is allowed. Every formatter returns short text with
-three significant digits by default.
+1024-based (K is KiB). Rates are decimal (MB/s is 10^6 bytes per second) unless their unit is KiB/s, MiB/s or GiB/s.
+Every parser raises UnitError, whose message names the value and what is allowed. Every formatter returns short text
+with three significant digits by default.
 """
 
 import decimal

@@ -53,7 +53,8 @@ class WorkspaceError(Exception):
 
 
 def directory_name(queue_manager):
-    """Return the name of a queue manager's folder. MQ's replacements are used for special characters (/ and .)."""
+    """Return the name of a queue manager's folder. Special characters (/ and .) are replaced as in the names of MQ's
+    own directories."""
     if not QUEUE_MANAGER_NAME.match(queue_manager):
         raise WorkspaceError(
             "%r is not a valid queue manager name: use 1 to 48 letters, digits and the characters . _ / %%"
@@ -76,8 +77,8 @@ def place_directory_name(place):
 
 
 def layout(path, run_id, volume, queue_managers, places=()):
-    """Return the paths of a run's workspace: ``path``, ``run_directory`` and ``directories``. The latter has an element
-    for each place or, if there are no places, for each queue manager."""
+    """Return the paths of a run's workspace: ``path``, ``run_directory`` and ``directories`` (one for each place or, if
+    there are no places, for each queue manager)."""
     if not path.startswith("/") or os.path.normpath(path) != path or path == "/":
         raise WorkspaceError("workspace_path must be an absolute, normalized path below /, not %r" % path)
     if re.search(r"[,\x00-\x1f\x7f]", path):
@@ -86,7 +87,7 @@ def layout(path, run_id, volume, queue_managers, places=()):
         raise WorkspaceError("workspace_volume must be a short name of letters, digits and . _ -, not %r" % volume)
     names = [place_directory_name(name) for name in places] or [directory_name(name) for name in queue_managers]
     if len(set(names)) != len(names) or not names:
-        raise WorkspaceError("workspace_queue_managers must name at least one queue manager, and each only once")
+        raise WorkspaceError("workspace_queue_managers must name at least one queue manager, and none of them twice")
     run_directory = os.path.join(path, "logdisk-%s-%s" % (run_id, volume))
     return dict(
         path=path, run_directory=run_directory, directories=[os.path.join(run_directory, name) for name in names]

@@ -105,7 +105,7 @@ def unpack(archive, directory):
 
 
 def compile_tester(module, directory, names):
-    """Compile the C files of ``directory`` into ``logdisk`` there."""
+    """Compile the C files of ``directory`` into the program ``logdisk`` in the same directory."""
     sources = [name for name in names if name.endswith(".c")]
     command = [module.params["compiler"]] + module.params["flags"] + ["-o", "logdisk"] + sources + ["-lm"]
     status, output, errors = module.run_command(command, cwd=directory)

@@ -105,7 +105,7 @@ def why_running(run):
     if late:
         return "the tester is still running past its deadline and has no tables"
     left = re.search(r"\bremaining_s=([0-9]{1,7})\b", run.read_text("progress", 4096))
-    return "still measuring%s: collect again then, or end it first with playbooks/stop.yml" % (
+    return "still measuring%s: collect again when it has ended, or end it first with playbooks/stop.yml" % (
         left and ", %s s left" % left.group(1) or ""
     )
 

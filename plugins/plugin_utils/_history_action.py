@@ -39,7 +39,7 @@ STATUS_PAGE = "Status of the fleet", "status.html"
 
 
 def pages_beside(folder: str, pages: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return those of the given pages that exist. Each has its title, and its address relative to a directory."""
+    """Return the given pages that exist, each with its title and its address relative to a directory."""
     return [(name, address) for name, address in pages if os.path.isfile(os.path.join(folder, address))]
 
 

@@ -21,7 +21,7 @@ OUTPUT_MAX_BYTES = 2000
 def call(command: str, limit_s: float) -> dict[str, Any]:
     """Run a command in the shell, and return its ``status`` (None if it has none), the end of its ``output``, the
     ``problem`` if it has no status, its duration in ``seconds``, and when it had ended (``ended_ns``, by the monotonic
-    clock). Do not wait for processes that it leaves behind."""
+    clock). Does not wait for processes that the command leaves behind."""
     begin_ns = time.monotonic_ns()
     status, problem = None, ""
     with tempfile.TemporaryFile() as output:

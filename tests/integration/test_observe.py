@@ -46,7 +46,8 @@ REASONS = {
     ),
     "denied": "setmqaut -m QM1 -t topic -n SYSTEM.ADMIN.TOPIC -p ops +sub",
     "other": (
-        "http://localhost:9157/metrics reports queue manager QM2, not QM1: set observe_url to the endpoint of this one"
+        "http://localhost:9157/metrics reports queue manager QM2, not QM1: set observe_url to the endpoint of this "
+        "queue manager"
     ),
 }
 

@@ -4,10 +4,10 @@
 """Reads the publications about the recovery log of a queue manager that IBM MQ's sample program amqsrua prints every 10
 seconds.
 
-Its user must be a member of the group mqm, or have these authorities (``setmqaut``): +connect and +inq on the queue
-manager, +sub on the topic SYSTEM.ADMIN.TOPIC ($SYS/MQ), and +get, +put and +dsp on SYSTEM.DEFAULT.MODEL.QUEUE, which is
-the model of the queue for the publications. The user gets the publications from this queue, and the subscription puts
-them there.
+The user that runs amqsrua must be a member of the group mqm, or have these authorities (``setmqaut``): +connect and
++inq on the queue manager, +sub on the topic SYSTEM.ADMIN.TOPIC ($SYS/MQ), and +get, +put and +dsp on
+SYSTEM.DEFAULT.MODEL.QUEUE, which is the model of the queue for the publications. The user gets the publications from
+this queue, and the subscription puts them there.
 
 Private to this collection; it may change at any time.
 """

@@ -34,7 +34,7 @@ START_S = 10.0
 """How much longer than planned bpftrace may take. It has to compile its program first."""
 
 TRIAL_S = 60
-"""The most that the trial may take; on an idle machine it takes about a second."""
+"""The longest time that the trial may take. On an idle machine, it takes about a second."""
 
 _ENVIRONMENT = {"BPFTRACE_MAP_KEYS_MAX": str(bpftrace_program.KEYS), "BPFTRACE_PERF_RB_PAGES": "256"}
 _SIMPLE_PATH = re.compile(r"/[A-Za-z0-9_.,/+@=-]*\Z")

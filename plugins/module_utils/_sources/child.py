@@ -33,8 +33,8 @@ def lines_of(command, end_monotonic, tick_s, environment=None, terminal=False):
 
     ``environment`` (a dict) is added to the environment of this process. With ``terminal``, the command writes its
     lines to a terminal, for programs that buffer several KiB of output if they write to a pipe. Ends when the program
-    has ended, or at ``end_monotonic``. The whole process group is then ended, and also if the generator is closed.
-    Raises SourceError if the program cannot be started, fails or writes a line that is too long.
+    has ended, or at ``end_monotonic``. The whole process group is ended at that point, or earlier if the generator is
+    closed. Raises SourceError if the program cannot be started, fails or writes a line that is too long.
     """
     process = start(command, environment, terminal)
     try:

@@ -121,8 +121,8 @@ class Source:
         if get.is_alive():
             get.abandon()
             raise SourceError(
-                "%s did not answer within %d s. Check whether the exporter hangs, or set observe_url to another one"
-                % (self._url, LIMIT_S)
+                "%s did not answer within %d s. Check whether the exporter hangs, or set observe_url to another "
+                "endpoint" % (self._url, LIMIT_S)
             )
         if get.error:
             raise get.error
@@ -130,7 +130,7 @@ class Source:
         if not answer.is_exposition:
             raise SourceError(
                 (
-                    "the answer of %s does not contain metrics of Prometheus: set observe_url to the address "
+                    "the answer of %s does not contain Prometheus metrics: set observe_url to the address "
                     "of the metrics, for example %s"
                 )
                 % (self._url, DEFAULT_URL)
@@ -140,7 +140,7 @@ class Source:
         name = self._queue_manager or self._only(answer)
         if name not in answer.lines:
             raise SourceError(
-                "%s reports %s, not %s: set observe_url to the endpoint of this one"
+                "%s reports %s, not %s: set observe_url to the endpoint of this queue manager"
                 % (self._url, _listed(answer.lines), name)
             )
         if answer.status.get(name) == 0:
@@ -167,7 +167,7 @@ class Source:
             return SourceError(
                 "%s has metrics of the Native HA replicas of %s, but none of its own log: the "
                 "exporter must also read the statistics of class DISK; or set observe_url to the "
-                "exporter of the instance that is active" % (self._url, self._queue_manager)
+                "exporter of the active instance" % (self._url, self._queue_manager)
             )
         return SourceError(
             "%s knows %s, but published nothing about its log for %d s: the exporter must read the statistics that "
@@ -363,7 +363,7 @@ def _why(error):
         )
     if isinstance(error, http.client.HTTPException):
         return (
-            "what listens there does not speak HTTP (%s). Correct observe_url, or begin it with https:// "
+            "the server there does not speak HTTP (%s). Correct observe_url, or begin it with https:// "
             "if the endpoint is encrypted" % text
         )
     return "%s. Check the messages of the exporter, or correct observe_url" % text

@@ -23,9 +23,9 @@ MOST_FOREIGN_LINES = 1000
 """The largest number of lines that are not part of the protocol. A login may print text before the tester's lines."""
 MOST_DELAYS = 100_000
 TICK_NS = 1_000_000
-"""How often the tester looks for writes that returned."""
+"""How often the tester checks which writes have returned."""
 LARGEST_COUNT = 1 << 48
-"""The stamps cannot distinguish more writes of a queue manager than this."""
+"""The largest number of writes of a queue manager that the stamps can distinguish."""
 
 END_OF_TIME, SIGNAL, DEADLINE = "time", "signal", "deadline"
 """The ways in which the tester ends if no write failed. Otherwise, it sends the name of the error."""

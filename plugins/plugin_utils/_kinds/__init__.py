@@ -21,7 +21,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.power_cut imp
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.preflight import Preflight
 
 DEFAULT: Kind = Measurement()
-"""The kind of a run that does not name one."""
+"""The kind of a run whose run.json does not name a kind."""
 
 CHECK_MODE: Kind = Preflight()
 """The kind of all runs in check mode."""

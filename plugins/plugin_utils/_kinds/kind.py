@@ -61,7 +61,8 @@ class Kind:
     """Whether the limits of a profile judge the records of the run."""
 
     has_results = True
-    """Whether the tables of its records describe steps: run.csv, results.csv and the tables that belong to them."""
+    """Whether the tables in the records of the run describe steps: run.csv, results.csv and the tables that belong to
+    them."""
 
     is_live = False
     """Whether a run of this kind watches a load that comes from other programs. The figures of such a run cannot be

@@ -5,7 +5,8 @@
 """Parses the output of a tester that locks files. Its lines come from a host and are untrusted.
 
 The first line of the tester contains the ID of its run and the boot ID of the host. Each further line is the answer of
-a locker (a numbered process of the tester) to a command."""
+a locker (a numbered process of the tester) to a command.
+"""
 
 from __future__ import annotations
 

@@ -41,8 +41,8 @@ class Options:
     """The parts of the request for an observation that are needed for reading samples and making tables.
 
     A source that watches one queue manager needs the name of the queue manager; ``calls`` are the watched MQI calls in
-    the given order, empty if only the log is watched. The thresholds are those of over.csv, in ascending order. Only an
-    exact source counts operations above them.
+    the given order (empty if only the log is watched). The thresholds are those of over.csv, in ascending order. Only
+    an exact source counts operations above them.
     """
 
     queue_manager: str
@@ -58,9 +58,10 @@ class Options:
 class Interval:
     """One interval of one stream. The source determines its length, which is approximately observe_interval.
 
-    ``start_epoch_s`` is the wall clock of the host since 1970 and ``elapsed_s``, which is above 0, is the length by its
-    monotonic clock. ``operations`` and ``bytes`` are counts for this interval alone. The latencies are those of single
-    operations, except for ``latency_sum_ns``, which is the sum. Only the log has ``write_size_mean_bytes``.
+    ``start_epoch_s`` is the start of the interval by the host's wall clock, in seconds since 1970. ``elapsed_s`` is its
+    length by the host's monotonic clock, and is always above 0. ``operations`` and ``bytes`` are counts for this
+    interval alone. The latencies are those of single operations, except for ``latency_sum_ns``, which is the sum. Only
+    the log has ``write_size_mean_bytes``.
     """
 
     start_epoch_s: float
@@ -80,8 +81,8 @@ class Second:
     """One exact second of a stream, numbered from 1 since the observation began: the operations that returned in it.
 
     Seconds without an operation are listed too, with 0 operations and None for minimum and maximum. ``partial`` is true
-    if the second is the last one and was cut short. ``buckets`` has the operations by the tester's buckets; empty if
-    they are not known for each second.
+    if the second is the last one and was cut short. ``buckets`` contains the operations by the tester's buckets; it is
+    empty if they are not known for each second.
     """
 
     number: int

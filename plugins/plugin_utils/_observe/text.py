@@ -95,8 +95,8 @@ def live_lines(observation: Observation) -> list[str]:
 
 
 def newest_lines(lines: Sequence[str], shown: int, room: int) -> list[str]:
-    """Return as many of the last lines after the first ``shown`` ones as fit. If lines are cut off at the beginning,
-    the titles of the columns are added."""
+    """Return the lines after the first ``shown`` lines or, if there are more than ``room``, the last of them. If lines
+    are cut off at the beginning, the titles of the columns are added."""
     new = list(lines[shown:][-room:]) if room else []
     titles = [line for line in lines[: len(lines) - len(new)] if line.startswith(_TIME)]
     is_titled = shown or not titles or any(line.startswith(_TIME) for line in new)

@@ -64,7 +64,7 @@ def _of_cuts(cuts: Iterable[Mapping[str, Any]], reason: str) -> Finding:
 
 
 def _of_tester(tester: Mapping[str, Any], facts: Iterable[str], reason: str) -> Finding | None:
-    """Return how a tester that did not finish ended."""
+    """Return the way in which a tester ended without finishing."""
     status = tester.get("exit_status")
     if status == _IO_ERROR:
         return finding(kinds.RECORDED, FAIL, cause=kinds.IO_ERROR, text=reason)

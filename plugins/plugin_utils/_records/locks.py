@@ -88,7 +88,8 @@ def _without_pair(host: str) -> dict[str, Any]:
 
 
 def _usable(pair: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the results of a pair without figures that a record cannot hold, because they come from hosts."""
+    """Return the results of a pair without figures that are not valid in a record. The results come from hosts, so they
+    are untrusted."""
     return {
         **{key: str(pair.get(key) or "") for key in ("first", "second", "directory", "server")},
         "settings": {str(host): _plain(settings) for host, settings in (pair.get("settings") or {}).items()},

@@ -106,7 +106,7 @@ _VERDICT = Keys(
         "hosts": Items(_JUDGED),
     }
 )
-"""The structure of verdict.json. The exit status of a command that renders a run again depends on it."""
+"""The structure of verdict.json. The exit status of a command that renders a run again depends on this file."""
 
 
 class RunDirectory:

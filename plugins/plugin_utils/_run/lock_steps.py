@@ -50,8 +50,8 @@ TAKEOVERS = (HOST_LOST, CUT_OFF)
 """The steps in which one host loses the lock without releasing it, and the other host has to get it."""
 
 KEPT, BROKEN, UNDECIDED, NOT_COVERED = "kept", "broken", "undecided", "not_covered"
-"""The outcomes of a step: everything is as it must be, something is not as it must be, unknown, or not carried out
-because something is missing that the step needs."""
+"""The outcomes of a step: everything is as it must be; something is not as it must be; the outcome is unknown; or the
+step was not carried out, because something that it needs is missing."""
 OUTCOMES = (KEPT, BROKEN, UNDECIDED, NOT_COVERED)
 
 _STEP = Keys({**dict.fromkeys(("step", "holder", "other", "outcome", "cause"), str), "figures": Keys({}, every=PLAIN)})

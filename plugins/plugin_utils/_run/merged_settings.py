@@ -29,7 +29,8 @@ def merged_settings(runs: Sequence[Mapping[str, Any]], judged_by: Iterable[Mappi
     that expects the host.
 
     ``runs`` holds the content of run.json for each run, oldest first; ``judged_by`` holds the profiles named in the
-    merged records."""
+    merged records.
+    """
     newest = {str(host): run for run in runs for host in run.get("expected_hosts") or []}
     profiles = of_hosts({host: profile_data(run, host) for host, run in newest.items()})
     known = {sha256: profile for run in runs for sha256, profile in profiles_by_sha256(run).items()}

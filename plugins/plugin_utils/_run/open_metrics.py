@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """The text format of OpenMetrics, limited to what Prometheus's older text format also allows, because node_exporter
-reads that from files.
+reads the older format from files.
 
 The older format has neither state sets nor infos, so both are gauges with an additional label.
 """

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Data that hosts send packed: compressed with zlib, and encoded in base64 because answers are JSON."""
+"""Unpacks data from hosts, which is compressed with zlib, and encoded in base64 because answers are JSON."""
 
 from __future__ import annotations
 

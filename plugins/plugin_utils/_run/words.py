@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The displayed names of a workload's workers, load points and sizes. Decisions that depend on its rows are in
-layout.py."""
+"""The displayed names of a workload's workers, load points and sizes. Decisions that depend on the rows of a workload
+are in layout.py."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.layout import (
 )
 
 _LONGEST_UNIT = 32
-"""The number of characters that are shown of the unit of load points."""
+"""How many characters of the unit of load points are shown."""
 
 
 @dataclass(frozen=True)

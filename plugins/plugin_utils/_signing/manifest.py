@@ -57,7 +57,7 @@ def parse(text: bytes) -> dict[str, str]:
         lines = []
     hashes = {line[2]: line[1] for line in lines if line and _PATH.fullmatch(line[2])}
     if not hashes or encode(hashes) != text:
-        raise ManifestError("the manifest is not written as this collection writes it")
+        raise ManifestError("the manifest is not in the format that this collection writes")
     return hashes
 
 

@@ -84,7 +84,7 @@ def verify(content: bytes, signature: bytes, signers: str, principal: str = "", 
     and moment is a result of parse_moment (the current time by default).
     """
     if not _ARMOUR.fullmatch(signature):
-        raise SigningError("the signature is not written as ssh-keygen writes it")
+        raise SigningError("the signature is not in the format that ssh-keygen writes")
     as_of = [f"-Overify-time={moment}"] if moment else []
     with tempfile.NamedTemporaryFile(prefix="logdisk-") as copy:  # ssh-keygen reads the content from standard input
         copy.write(signature)

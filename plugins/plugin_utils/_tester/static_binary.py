@@ -45,8 +45,8 @@ def static_binary(sources: dict[str, bytes], extra_flags: str, architecture: str
 
 
 def cached_binaries(sources: dict[str, bytes], extra_flags: str) -> list[bytes]:
-    """Return what :func:`static_binary` has built from these sources for any architecture. A host can run only the one
-    for its own architecture."""
+    """Return the binaries that :func:`static_binary` has built from these sources, for all architectures. A host can
+    run only the binary for its own architecture."""
     flags = [*compiler_flags(sources, extra_flags), "-static"]
     architectures = {path.parent.name.rpartition("-")[2] for path in cache_directory().glob("*-*/logdisk")}
     paths = []

@@ -18,7 +18,7 @@ class Opening(opening.Opening):
     """The plans name the partners of each host."""
 
     def check(self, settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]]) -> None:
-        """Raise SettingsError if a host has no partner, or one that is not under test."""
+        """Raise SettingsError if a host has no partner, or if its partner is not under test."""
         try:
             check_pairs(plans)
         except PairsError as error:

@@ -83,7 +83,7 @@ class LocksSection:
 
     @property
     def is_folded(self) -> bool:
-        """Whether there are so many other hosts that each is opened on demand."""
+        """Whether there are so many other hosts that the results of each are expanded only on demand."""
         return len(self._host.own["pairs"]) > OPEN_PAIRS
 
     @property

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """The picture of a takeover: who held the lock and wrote, how long the other host was refused, and when it had the
-lock. Its clock begins at the loss of the holder."""
+lock. Times are counted from the loss of the holder."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _BELOW_TEXT = ((24.0, 31.0), (_HOLDER - 2, _OTHER - 18), (_OTHER - 2, _AXIS))
 """Where upright lines are drawn."""
 _LONGEST_NAME = 40
 _STEPS_S = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1200, 3600)
-"""The distances of ticks, in seconds."""
+"""The possible distances between ticks, in seconds."""
 
 
 class _Clock:

@@ -17,7 +17,7 @@ class Opening(opening.Opening):
     """Each observed queue manager is treated as a volume."""
 
     def check(self, settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]]) -> None:
-        """Raise SettingsError if the options of a host do not fit together."""
+        """Raise SettingsError if the options of a host contradict each other."""
         for plan in plans.values():
             check_observation(plan["options"])
 

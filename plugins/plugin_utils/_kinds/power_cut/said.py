@@ -27,7 +27,7 @@ _LOST_BEFORE = {
     ),
     "next_step": "Correct the problem that the report of that run names, and run playbooks/power_cut.yml again.",
 }
-"""The consequence of a loss that is in the history."""
+"""The consequence of a loss that is recorded in the history."""
 
 
 def durability_lines(model: Model) -> list[str]:
@@ -52,7 +52,7 @@ def counts_text(host: Host) -> str:
 
 def advice_on_cuts(found: Iterable[tuple[Host, Mapping[str, Any]]], verdict: str) -> tuple[str, str]:
     """Return the consequence and the next step for a finding on some hosts, with its verdict.
-    If the power of none of these hosts was cut, the loss is in the history."""
+    If none of these hosts had its power cut, the loss is recorded in the history."""
     if verdict != FAIL:
         return _UNDECIDED, _CUT_AGAIN
     # Records of earlier versions do not contain the kind of damage.

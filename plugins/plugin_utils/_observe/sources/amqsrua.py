@@ -114,7 +114,7 @@ def read(samples: Sequence[Sample], options: Options) -> Observation:
         )
     elif not publications:
         problems.append(
-            "amqsrua printed no publication of the log: look at its messages, and at its authority to "
+            "amqsrua printed no publication of the log: check its messages, and its authority to "
             "subscribe (docs/observe.md)."
         )
     ending = f"amqsrua ended before its time: {endings[-1]}" if endings else ""

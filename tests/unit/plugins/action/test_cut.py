@@ -63,7 +63,7 @@ def test_all_queue_managers_write_unless_told_otherwise():
             "cut_confirm is empty, but .* own name in the inventory: set it for each host, in its host_vars",
         ),
         ({"cut_confirm": "db02"}, "cut_confirm is db02, but"),
-        ({"cut_command": ""}, "it is not specified how the power is cut"),
+        ({"cut_command": ""}, "specify how the power is cut"),
         ({"cut_task_file": "cut.yml"}, "both set"),
         ({"cut_count": 0}, "cut_count is 0"),
         ({"cut_after": 0}, "cut_after is 0"),

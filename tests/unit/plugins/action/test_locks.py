@@ -90,7 +90,7 @@ def test_hosts_that_name_nobody_are_tested_beside_the_log_that_they_share():
     assert {host: (each["path"], each["queue_managers"], each["expect_mount"]) for host, each in volumes.items()} == {
         host: ("/MQHA/log/logdisk", ["QM1"], "/MQHA") for host in ("db01", "db02")
     }
-    assert "no host under test shares a directory with db03: none has a queue manager" in problems["db03"]
+    assert "no host under test shares a directory with db03: no other host has a queue manager" in problems["db03"]
     assert plan(locks_pair=[])["lock_test"]["partners"] == []
 
 

@@ -391,7 +391,8 @@ def test_a_command_that_fails_is_a_problem(tree):
     commands(tree, "echo AMQ7048E: The queue manager name is not valid.; exit 16")
     (problem,) = tree.discover()["problems"]
     assert (
-        problem.startswith(f"dspmqinf, asked because {tree.mqs_ini} cannot be read, failed: ") and "AMQ7048E" in problem
+        problem.startswith(f"dspmqinf was called because {tree.mqs_ini} cannot be read, but failed: ")
+        and "AMQ7048E" in problem
     )
 
 

@@ -13,7 +13,7 @@ import pytest
 from ansible_collections.mqops.logdisk.plugins.module_utils import _runs
 from ansible_collections.mqops.logdisk.plugins.modules import collect
 
-AGAIN = "collect again then, or end it first with playbooks/stop.yml"
+AGAIN = "collect again when it has ended, or end it first with playbooks/stop.yml"
 
 
 @pytest.fixture

@@ -117,9 +117,9 @@ NONE = NOISE.replace("qmgr", "other")
 @pytest.mark.parametrize(
     ("answers", "options", "message"),
     [
-        (TWO, {}, "URL reports queue manager QM7, QM8, not QM1: set observe_url to the endpoint of this one"),
+        (TWO, {}, "URL reports queue manager QM7, QM8, not QM1: set observe_url to the endpoint of this queue manager"),
         (TWO, {"queue_manager": ""}, "URL reports queue manager QM7, QM8: set observe_queue_manager to one of them"),
-        (NONE, {}, "URL reports no queue manager, not QM1: set observe_url to the endpoint of this one"),
+        (NONE, {}, "URL reports no queue manager, not QM1: set observe_url to the endpoint of this queue manager"),
         (
             metrics(None, status=0),
             {},
@@ -132,7 +132,7 @@ NONE = NOISE.replace("qmgr", "other")
             "<html><body>It works!</body></html>",
             {},
             (
-                "the answer of URL does not contain metrics of Prometheus: set observe_url to the address of the "
+                "the answer of URL does not contain Prometheus metrics: set observe_url to the address of the "
                 "metrics, for example http://localhost:9157/metrics"
             ),
         ),
@@ -162,7 +162,7 @@ def test_what_is_not_an_endpoint_of_the_queue_manager(exporter, answers, options
 
 
 def test_what_listens_there_is_something_else(exporter):
-    assert "what listens there does not speak HTTP" in why(exporter("raw \x01TSH MQ listener"))
+    assert "the server there does not speak HTTP" in why(exporter("raw \x01TSH MQ listener"))
     assert "the connection was closed before the answer was complete" in why(exporter("stop"))
     assert "no encrypted connection" in why(exporter(SLOW, scheme="https"))
     with socket.socket() as unused:
@@ -238,7 +238,7 @@ def test_an_endpoint_that_does_not_finish_is_not_waited_for(exporter, monkeypatc
     monkeypatch.setattr(prometheus, "LIMIT_S", 0.3)
     assert (
         why(source)
-        == "URL did not answer within 0 s. Check whether the exporter hangs, or set observe_url to another one"
+        == "URL did not answer within 0 s. Check whether the exporter hangs, or set observe_url to another endpoint"
     )
     monkeypatch.setattr(prometheus, "PATIENCE_S", 0)
     with pytest.raises(SourceError, match="did not answer"):
@@ -270,7 +270,7 @@ def test_an_endpoint_that_only_knows_the_replicas(exporter, monkeypatch):
     monkeypatch.setattr(prometheus, "CHECK_S", 0.2)
     assert why(exporter(BETWEEN + REPLICAS)) == (
         "URL has metrics of the Native HA replicas of QM1, but none of its own log: the exporter must also read the "
-        "statistics of class DISK; or set observe_url to the exporter of the instance that is active"
+        "statistics of class DISK; or set observe_url to the exporter of the active instance"
     )
     assert taken(exporter(SLOW + REPLICAS), 1)[0] == [kept(SLOW)]
 

@@ -227,7 +227,7 @@ def test_nothing_is_said_as_such(text):
     found = observe(text)
     assert found.intervals == ()
     assert found.problems == (
-        "amqsrua printed no publication of the log: look at its messages, and at its authority to "
+        "amqsrua printed no publication of the log: check its messages, and its authority to "
         "subscribe (docs/observe.md).",
     )
 
