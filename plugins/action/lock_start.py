@@ -103,7 +103,7 @@ def ready_sentence(
         address, port = settings.get("server_address") or "an unknown file server", locks["port"]
         cuts = f"The host would be cut off from {address}, port {port}, by a packet filter"
         command = locks["command"]
-        cuts += f", and its power would be cut by: {command}" if command else ", and its power would not be cut."
+        cuts += f", and its power would be cut with: {command}" if command else ", and its power would not be cut."
     server = locks["server_command"]
-    fail_over = f" The file server would fail over by: {server}" if server else ""
+    fail_over = f" The command that makes the file server fail over would be: {server}" if server else ""
     return f"ready: the locks would be tested with {', '.join(others)}. {cuts}{fail_over}"

@@ -66,8 +66,8 @@ class ActionModule(collect.ActionModule):
         return result
 
     def _only_states_are_left(self, answer: dict[str, Any], collected: Collection[str]) -> bool:
-        """Whether nothing but the state directories is left on the host, according to the host. The tables of all
-        volumes must have been collected, and no volume may have counters that are still to be read again."""
+        """Whether the host reports that only the state directories are left on it. The tables of all volumes must have
+        been collected, and no volume may have counters that are still to be read again."""
         answers = as_dict(answer.get("volumes"))
         return all(
             volume["name"] in collected

@@ -52,7 +52,7 @@ def discover(mqs_ini, run_command, stanzas="", planned=(), limit_s=DEFAULT_LIMIT
 
     If mqs.ini cannot be read, dspmqinf is called with ``run_command`` (of a module), if it is installed. The output of
     dspmqinf can also be given as ``stanzas``. ``planned`` holds queue managers that are to be created, as dicts with
-    ``name`` and the same settings as in an answer. If one of them already exists, its files decide.
+    ``name`` and the same settings as in an answer. If one of them already exists, its files are used instead.
     """
     answer = dict(queue_managers=[], log_defaults={}, problems=[])
     try:

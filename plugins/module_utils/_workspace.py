@@ -383,8 +383,8 @@ class _Making:
         return descriptor
 
     def leaf(self, parent, path, mode):
-        """Create the directory ``path`` and change its owner at once, so that no descriptor per queue manager is
-        held."""
+        """Create the directory ``path`` and change its owner at once, so that it is not necessary to keep a descriptor
+        open for each queue manager."""
         with _marks.closing(self._new(parent, path, mode)) as descriptor:
             if self.user:
                 os.fchown(descriptor, self.user.pw_uid, self.user.pw_gid)

@@ -48,7 +48,7 @@ def test_an_honest_server_keeps_every_step(
     preflight = controller.run("locks", "-i", hosts, "--check")
     assert preflight.status == 0
     assert "ready: the locks would be tested with two. The host would be cut off from 10." in preflight.words
-    assert f"its power would be cut by: {testbed_command(settings)} cut one" in preflight.words
+    assert f"its power would be cut with: {testbed_command(settings)} cut one" in preflight.words
     assert left_on(bed["one"]) == left_on(bed["two"]) == []
 
     outcome = controller.run("locks", "-i", hosts)

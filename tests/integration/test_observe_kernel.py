@@ -268,7 +268,7 @@ def test_no_write_is_lost_at_a_high_rate(observe):
         end_bpftrace(observer)
         observation = observer.observation()
     assert total(observation, "log")[0] == sum(second.bytes for second in observation.seconds) == 3_000_000
-    assert observation.ending == "bpftrace ended before its time"
+    assert observation.ending == "bpftrace ended early"
 
 
 @pytest.mark.thorough

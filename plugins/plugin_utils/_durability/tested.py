@@ -12,8 +12,8 @@ _KINDS = (
     (
         re.compile(r"\b(virsh|qm|VBoxManage|xl|govc|prlctl|qemu|nova|openstack|aws|az|gcloud)\b"),
         (
-            "Destroying a guest tests the guest and the process of its hypervisor, not the page cache of "
-            "the hypervisor nor its drives."
+            "Destroying a guest tests the guest and the process of its hypervisor, but neither the page cache of the "
+            "hypervisor nor its drives."
         ),
     ),
     (

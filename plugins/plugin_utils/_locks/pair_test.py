@@ -67,7 +67,7 @@ READY_S = 60.0
 CREATE_S = 300.0
 """How long creating the test files may take."""
 AGAIN_S = 2.0
-"""How often a host that lost its power is asked whether it is back."""
+"""How often to check whether a host that lost its power is back."""
 UNCHANGED_S = 60.0
 """How long a host may answer with an unchanged boot ID, because its power is cut later than its network."""
 FILES = {LOCK: 4096, RECORD: 4096, NONCE: 4096, LOG: LOG_BYTES}

@@ -60,8 +60,8 @@ class Interval:
 
     ``start_epoch_s`` is the start of the interval by the host's wall clock, in seconds since 1970. ``elapsed_s`` is its
     length by the host's monotonic clock, and is always above 0. ``operations`` and ``bytes`` are counts for this
-    interval alone. The latencies are those of single operations, except for ``latency_sum_ns``, which is the sum. Only
-    the log has ``write_size_mean_bytes``.
+    interval alone. The latencies are those of individual operations, except for ``latency_sum_ns``, which is the sum.
+    Only the log has ``write_size_mean_bytes``.
     """
 
     start_epoch_s: float

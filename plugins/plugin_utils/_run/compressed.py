@@ -19,7 +19,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import OR
 SUFFIX = ".gz"
 
 LARGE_RUN_HOSTS = 100
-"""If a run expects more hosts than this, more files are compressed, because nobody opens the files of single hosts."""
+"""If a run expects more hosts than this, more files are compressed, because the files of individual hosts are rarely
+opened."""
 
 _OPENED_BY_PEOPLE = re.compile(r"(?:run|results|durability)(?:_[0-9]+)?\.csv\Z")
 """Tables that are short."""

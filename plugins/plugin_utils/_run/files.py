@@ -16,7 +16,7 @@ from typing import IO, Any
 
 
 def absolute(path: str) -> str:
-    """Return the absolute path for a path that a user gave."""
+    """Return the absolute path for a path that a user specified."""
     return os.path.abspath(os.path.expanduser(path))
 
 

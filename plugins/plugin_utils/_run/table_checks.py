@@ -213,7 +213,7 @@ def check_over(
     for place in {*single, *(place for place in together if place[:3] in streams and place[4] in worker_thresholds_ns)}:
         if not 0 < single.get(place, 0) <= together.get(place, 0):
             raise TablesError(
-                "over.csv: the slow operations of single workers differ from those of all together in second "
+                "over.csv: the slow operations of individual workers differ from those of all together in second "
                 f"{place[3]} of step {place[0]}."
             )
 

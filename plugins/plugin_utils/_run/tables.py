@@ -134,7 +134,7 @@ class Tables:
     @cached_property
     def over(self) -> list[Row]:
         """Rows of over.csv: how many operations of a second took longer than a threshold, for all workers together and
-        for single workers. Seconds without such operations have no row."""
+        for individual workers. Seconds without such operations have no row."""
         rows = self._optional("over.csv", _OVER_FIGURES)
         check_over(
             rows,
@@ -146,7 +146,8 @@ class Tables:
 
     @cached_property
     def batches(self) -> list[Row]:
-        """Rows of batches.csv: operations and their time in equal parts of a step, for single workers among several."""
+        """Rows of batches.csv: operations and their time in equal parts of a step, for individual workers among
+        several."""
         rows = self._optional("batches.csv", _BATCH_FIGURES)
         check_batches(
             rows,
@@ -182,7 +183,7 @@ class Tables:
 
     @cached_property
     def worker_thresholds_ns(self) -> tuple[int, ...]:
-        """The thresholds at which over.csv also counts single workers, in the same form."""
+        """The thresholds at which over.csv also counts individual workers, in the same form."""
         return self._thresholds("over_worker_ns")
 
     def _thresholds(self, key: str) -> tuple[int, ...]:
@@ -195,14 +196,14 @@ class Tables:
         return thresholds
 
     def thresholds_of(self, row: Row) -> tuple[int, ...]:
-        """Return the thresholds that over.csv counts for a row; none for a single worker if there were too many slow
+        """Return the thresholds that over.csv counts for a row; none for an individual worker if there were too many slow
         operations to count separately."""
         if row["worker"] == ALL_WORKERS:
             return self.over_thresholds_ns
         return self.worker_thresholds_ns if row.get(_COUNTED) == 1 else ()
 
     def knows_workers(self, row: Row) -> bool:
-        """Whether the tester that wrote a row counts the operations of single workers in parts of a step. Older testers
+        """Whether the tester that wrote a row counts the operations of individual workers in parts of a step. Older testers
         do not."""
         return row.get(_COUNTED) is not None
 
@@ -245,7 +246,7 @@ class Tables:
         ]
 
     def batches_of(self, row: Row) -> list[Row]:
-        """Return the rows of batches.csv of a single worker among several."""
+        """Return the rows of batches.csv of an individual worker among several."""
         return self._batches.get(_worker_key(row), [])
 
     def together_with(self, row: Row) -> Row:

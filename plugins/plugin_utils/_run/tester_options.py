@@ -183,8 +183,8 @@ def with_load(options: Mapping[str, Any], load: int) -> dict[str, Any]:
 
 
 def passed_through(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of the tester that ``sweep_options`` sets: any other option of the tester by its name.
-    Raises OptionError."""
+    """Return the options of the tester that the variable ``sweep_options`` sets by their names. These are options that
+    have no variable of their own. Raises OptionError."""
     made: dict[str, Any] = {}
     for name, value in options.items():
         if not (isinstance(name, str) and name.isascii() and name.isalnum()):

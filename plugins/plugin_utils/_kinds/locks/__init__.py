@@ -31,7 +31,7 @@ class Locks(Kind):
     why_not_collected = (
         "is a test of locks, which cannot be collected: remove its files with playbooks/cleanup.yml, and test again."
     )
-    ended_early = "the test of locks ended before its time"
+    ended_early = "the test of locks ended early"
     if_interrupted = (
         "the testers of run {} end on their hosts by themselves, and so do their locks and packet filters. To remove "
         "the files"

@@ -40,7 +40,7 @@ class _Clock:
         return _LEFT + min(1.0, max(0.0, (second - self._first) / self._span)) * (_RIGHT - _LEFT)
 
     def ticks(self) -> Iterator[float]:
-        """Yield round seconds from the loss on, about five of them."""
+        """Yield about five round numbers of seconds, starting at the loss."""
         step = next((step for step in _STEPS_S if step >= self.last / 5), self.last)
         for number in range(1 + int(self.last / step)):
             yield number * step

@@ -32,7 +32,7 @@ class Observation(Kind):
     why_untested = "observed live queue managers and tested no storage"
     why_left_out = "observations test no storage"
     why_not_collected = "is an observation: if its controller is lost, hosts keep no results, so observe again."
-    ended_early = "the observation ended before its time"
+    ended_early = "the observation ended early"
     if_interrupted = (
         "the observations of run {} end on their hosts by themselves, and remove their files. To remove them at once"
     )

@@ -117,7 +117,7 @@ def read(samples: Sequence[Sample], options: Options) -> Observation:
             "amqsrua printed no publication of the log: check its messages, and its authority to "
             "subscribe (docs/observe.md)."
         )
-    ending = f"amqsrua ended before its time: {endings[-1]}" if endings else ""
+    ending = f"amqsrua ended early: {endings[-1]}" if endings else ""
     return observation_of(
         SOURCE,
         [_published(each) for each in kept],

@@ -364,7 +364,7 @@ class _Reading:
         if self.program:
             return f"the program {self.program}" if self.program_failed else ""
         if self.end_ns:
-            return f"process {self.pid} ended" if self.pid else "bpftrace ended before its time"
+            return f"process {self.pid} ended" if self.pid else "bpftrace ended early"
         return ""
 
 

@@ -116,7 +116,8 @@ def test_what_would_be_done_to_a_host():
     locks = plan(locks_confirm="db01", locks_cut_command="cut it", locks_server_command="fail over")["lock_test"]
     assert lock_start.ready_sentence("db01", locks, pairs, settings) == (
         "ready: the locks would be tested with db02. The host would be cut off from 10.1.0.1, port 2049, by a packet "
-        "filter, and its power would be cut by: cut it The file server would fail over by: fail over"
+        "filter, and its power would be cut with: cut it The command that makes the file server fail over would be: "
+        "fail over"
     )
     assert "would not be cut off, because locks_confirm" in lock_start.ready_sentence(
         "db02", plan()["lock_test"], pairs, settings

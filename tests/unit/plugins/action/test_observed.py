@@ -49,7 +49,7 @@ def filed(tmp_path, texts, **end):
 
 def test_what_the_source_says_about_an_early_end_is_kept(tmp_path):
     record = filed(tmp_path, TEXTS, end="finished", reason="")
-    assert record.notes[0] == "the observation ended before its time: process 7 ended"
+    assert record.notes[0] == "the observation ended early: process 7 ended"
     assert record.tester["exit_status"] == 4
     assert record.worker_names == []  # no queue manager is known
 

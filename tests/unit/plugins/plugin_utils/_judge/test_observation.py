@@ -81,7 +81,7 @@ ENDED = {"exit_status": 4, "exit_reason": "interrupted", "exit_message": "proces
 
 
 def test_an_observation_that_ended_early_says_so_and_does_not_pass():
-    sentence = "the observation ended before its time: process 7 ended"
+    sentence = "the observation ended early: process 7 ended"
     made = record(seen={**SEEN, "ending": "process 7 ended"}, **ENDED)
     assert (made.verdict, made.notes) == (None, [sentence, *SEEN["problems"]])
     made = record("mq-live", seen={"ending": "process 7 ended"}, **ENDED)

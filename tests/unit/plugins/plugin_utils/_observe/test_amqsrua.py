@@ -69,7 +69,7 @@ def test_a_queue_manager_that_ends_between_publications():
         (4864, 39845888, 498e3, 8192),
         (4267, 52428800, 1733e3, 12288),
     ]
-    assert found.ending == "amqsrua ended before its time: MQGET ended with reason code 2162"
+    assert found.ending == "amqsrua ended early: MQGET ended with reason code 2162"
 
 
 def test_a_new_level_knows_the_slowest_write_and_when_it_was():

@@ -147,7 +147,7 @@ def test_calls_are_streams_of_their_own_without_bytes():
 
 def test_an_end_before_its_time_cuts_the_last_second_short():
     observation = read(WATCHED, START, second(1, MS), {"end": BASE + S + S // 4}, second(2, MS))
-    assert (observation.elapsed_ns, observation.ending) == (S + S // 4, "bpftrace ended before its time")
+    assert (observation.elapsed_ns, observation.ending) == (S + S // 4, "bpftrace ended early")
     assert [each.partial for each in observation.seconds] == [False, True]
     assert observation.intervals[-1].elapsed_s == 1.25
 

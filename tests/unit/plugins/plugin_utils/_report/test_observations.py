@@ -262,4 +262,4 @@ def test_an_observation_that_ended_early_decides_nothing(tmp_path):
     directory = runs.observation(tmp_path, ending="the queue manager ended", own_profile=False)
     render(directory)
     text = runs.content(directory, "summary.txt")
-    assert "the observation ended before its time: the queue manager ended" in text
+    assert "the observation ended early: the queue manager ended" in text
