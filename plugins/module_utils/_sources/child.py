@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs a program and reads its lines while it runs. The program always ends with its reader, even if the reader is
+"""Runs a program and reads its lines while it runs. The program always ends when its reader ends, even if the reader is
 killed.
 
 Private to this collection; it may change at any time.

@@ -196,15 +196,15 @@ class Tables:
         return thresholds
 
     def thresholds_of(self, row: Row) -> tuple[int, ...]:
-        """Return the thresholds that over.csv counts for a row; none for an individual worker if there were too many slow
-        operations to count separately."""
+        """Return the thresholds that over.csv counts for a row; none for an individual worker if there were too many
+        slow operations to count separately."""
         if row["worker"] == ALL_WORKERS:
             return self.over_thresholds_ns
         return self.worker_thresholds_ns if row.get(_COUNTED) == 1 else ()
 
     def knows_workers(self, row: Row) -> bool:
-        """Whether the tester that wrote a row counts the operations of individual workers in parts of a step. Older testers
-        do not."""
+        """Whether the tester that wrote a row counts the operations of individual workers in parts of a step. Older
+        testers do not."""
         return row.get(_COUNTED) is not None
 
     @property

@@ -349,7 +349,8 @@ def test_recorded_tables_are_judged_by_what_their_tester_counted(name, methods, 
     [
         (
             lambda files: fabricate.drop_lines(files, "over.csv", 2),
-            "over.csv: the slow operations of individual workers differ from those of all together in second 1 of step 1",
+            "over.csv: the slow operations of individual workers differ from those of all together in second 1 of "
+            "step 1",
         ),
         (
             lambda files: fabricate.replace_in(files, "over.csv", ",3,1,1000000,200,", ",3,1,1000000,201,"),
