@@ -39,7 +39,8 @@ sys.modules[{main!r}].main(sys.argv[2:])
 
 
 def program(name: str) -> bytes:
-    """Return a program that calls ``main`` of a module of ``module_utils`` with the arguments after the first."""
+    """Return a program that calls ``main`` of a module of ``module_utils`` with all of its own arguments except the
+    first."""
     parts = PACKAGE.split(".")
     packages = [(".".join(parts[: number + 1]), None) for number in range(len(parts))]
     modules = [(f"{PACKAGE}.{each}", _source(each)) for each in _needed(name)]

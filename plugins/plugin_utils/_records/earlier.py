@@ -64,7 +64,8 @@ def _of_cuts(cuts: Iterable[Mapping[str, Any]], reason: str) -> Finding:
 
 
 def _of_tester(tester: Mapping[str, Any], facts: Iterable[str], reason: str) -> Finding | None:
-    """Return the way in which a tester ended without finishing."""
+    """Return the finding about a tester that did not finish, made from its exit status; None if no finding follows from
+    it."""
     status = tester.get("exit_status")
     if status == _IO_ERROR:
         return finding(kinds.RECORDED, FAIL, cause=kinds.IO_ERROR, text=reason)
