@@ -79,7 +79,8 @@ static bool is_pages(const char *value) {
 
 static const struct rule rules[] = {
     {"dir", 'd', KIND_TEXT, FIELD(dir), .checks = true, .locks = true, .good = is_directories, .initial = ".",
-     .example = "/mnt/log/test", .allowed = "a directory, or a comma list of one for each queue manager or place",
+     .example = "/mnt/log/test",
+     .allowed = "a directory, or a comma-separated list with one for each queue manager or place",
      .argument = "DIR[,DIR...]",
      .help = "where to write: one directory (with queue managers, DIR1..DIRn), or a list with one for each"},
     {"filePrefix", 'f', KIND_TEXT, FIELD(file_prefix), .good = is_file_prefix, .initial = "mqldt_testfile",
@@ -107,7 +108,7 @@ static const struct rule rules[] = {
      .key = "option_delay_us", .unit = "us", .only = ONLY_MQ_LOG},
     {"apps", 0, KIND_INTEGER, FIELD(applications), .min = 1, .max = 100000, .elements = OPTIONS_LIST_MAX,
      .example = "1,10,100", .argument = "N[,N...]", .key = "option_applications", .unit = "number", .only = ONLY_COMMIT,
-     .help = "commit: load points, applications of each queue manager (required)"},
+     .help = "commit: load points: the applications of each queue manager (required)"},
     {"msgSize", 0, KIND_SIZE, FIELD(message_sizes), .min = 1, .max = 104857600, .elements = OPTIONS_LIST_MAX,
      .example = "2K,20K", .argument = "SIZE[,SIZE...]", .key = "option_message_sizes_bytes", .unit = "bytes",
      .only = ONLY_COMMIT, .help = "commit: message sizes, one step each (required)"},
@@ -126,10 +127,10 @@ static const struct rule rules[] = {
     {"remoteDelay", 0, KIND_INTEGER, FIELD(remote_delay_us), .initial = "0", .max = 1000000,
      .range_unit = " microseconds", .example = "500", .argument = "US", .key = "option_remote_delay_us", .unit = "us",
      .only = ONLY_COMMIT, .help = "commit: time from the end of a write to its remote acknowledgement"},
-    {"stream", 0, KIND_TEXTS, FIELD(streams), .allowed = "up to 16 of them, each KEY=VALUE,... as logdisk(1) says",
+    {"stream", 0, KIND_TEXTS, FIELD(streams), .allowed = "up to 16 of them, each KEY=VALUE,... as in logdisk(1)",
      .example = "name=db,pattern=random,size=8K,read=70%,workers=8", .argument = "KEY=VALUE,...",
      .help = "streams: describes one stream; may be repeated; logdisk(1) has the keys", .only = ONLY_STREAMS},
-    {"place", 0, KIND_TEXTS, FIELD(places), .allowed = "up to 16 of them, each KEY=VALUE,... as logdisk(1) says",
+    {"place", 0, KIND_TEXTS, FIELD(places), .allowed = "up to 16 of them, each KEY=VALUE,... as in logdisk(1)",
      .example = "name=data,dir=/mnt/data/test,share=90%", .argument = "KEY=VALUE,...", .only = ONLY_STREAMS,
      .help = "streams: a place that they use, a share of --fileSize x --numFiles; may be repeated"},
     {"eraseDevice", 0, KIND_TEXTS, FIELD(erase_devices),
@@ -158,7 +159,7 @@ static const struct rule rules[] = {
      .unit = "count"},
     {"createDirs", 0, KIND_FLAG, FIELD(create_dirs),
      .help = "create missing directories, and remove them at the end", .key = "option_create_dirs", .unit = "0/1"},
-    {"keepFiles", 0, KIND_FLAG, FIELD(keep_files), .help = "leave the test files (otherwise they never have a name)",
+    {"keepFiles", 0, KIND_FLAG, FIELD(keep_files), .help = "keep the test files (otherwise they never have a name)",
      .key = "option_keep_files", .unit = "0/1"},
     {"tables", 0, KIND_TEXT, FIELD(tables_dir), .checks = true, .allowed = "a directory, or - for standard output",
      .example = "./result", .argument = "DIR",
@@ -174,23 +175,23 @@ static const struct rule rules[] = {
      .help = "end the run as soon as there is evidence that a figure is above this; may be repeated"},
     {"failOdds", 0, KIND_INTEGER, FIELD(fail_odds), .initial = "20", .min = 2, .max = UINT64_C(1000000000000),
      .example = "560", .argument = "N", .only = ONLY_MQ_LOG,
-     .help = "odds of N to 1, whose third power the evidence of --failAbove has to beat"},
+     .help = "odds of N to 1; the evidence of --failAbove must beat their third power"},
     {"passAfter", 0, KIND_INTEGER, FIELD(pass_after_s), .min = 1, .max = 604800, .range_unit = " seconds",
      .example = "600", .argument = "S", .only = ONLY_MQ_LOG,
      .help = "end a step that has measured for this long if there is evidence that all limits of --failAbove are kept"},
     {"passOdds", 0, KIND_INTEGER, FIELD(pass_odds), .initial = "20", .min = 2, .max = UINT64_C(1000000000000),
      .example = "20", .argument = "N", .only = ONLY_MQ_LOG,
-     .help = "odds of N to 1 that the evidence of --passAfter has to beat"},
+     .help = "odds of N to 1 that the evidence of --passAfter must beat"},
     {"trace", 0, KIND_TEXT, FIELD(trace_file), .allowed = "a file name", .example = "./trace.csv", .argument = "FILE",
      .help = "streams: write each operation to a new CSV file, after each step", .only = ONLY_STREAMS},
     {"traceOperations", 0, KIND_INTEGER, FIELD(trace_operations), .initial = "1000000", .min = 1, .max = 100000000,
      .example = "1000000", .argument = "N", .help = "streams: the most operations that --trace keeps, 40 bytes each",
      .only = ONLY_STREAMS},
     {"progress", 0, KIND_TEXT, FIELD(progress_file), .allowed = "a file name", .example = "./progress",
-     .argument = "FILE", .help = "one line, replaced once per second"},
+     .argument = "FILE", .help = "write the progress as one line, replaced once per second"},
     {"monitor", 0, KIND_INTEGER, FIELD(monitor_s), .min = 1, .max = 3600, .range_unit = " seconds", .example = "10",
      .argument = "S", .alone = "10",
-     .help = "on the screen a row of figures every S seconds, and a histogram for each step"},
+     .help = "print a row of figures on the screen every S seconds, and a histogram for each step"},
     {"warmup", 0, KIND_INTEGER, FIELD(warmup_s), .initial = "0", .max = 86400, .range_unit = " seconds", .example = "5",
      .argument = "S", .help = "seconds to write before each step's measured time", .key = "option_warmup_s",
      .unit = "s"},
@@ -225,12 +226,13 @@ static const struct rule rules[] = {
     {"removeAcknowledged", 0, KIND_FLAG, FIELD(remove_acknowledged), .only = ONLY_MQ_LOG,
      .help = "remove the files that --acknowledge left in --dir (with its --qm and --filePrefix), and end"},
     {"lock", 0, KIND_FLAG, FIELD(lock), .locks = true,
-     .help = "obey commands about locks of files in --dir, from standard input, and end with it"},
+     .help = "obey commands from standard input about locks of files in --dir, until the input ends"},
     {"cpu", 0, KIND_RANGES, FIELD(cpus), .max = OPTIONS_CPUS_MAX - 1, .elements = OPTIONS_LIST_MAX,
      .allowed = "processors, as 0-3,8", .example = "0-3", .argument = "LIST",
      .help = "pin the writers to these processors, in turn", .key = "option_cpus", .unit = "text"},
     {"runId", 0, KIND_TEXT, FIELD(run_id), .locks = true, .good = is_run_id,
-     .allowed = "up to 64 letters, digits, '.', '_' and '-'", .example = "2026-11-21", .argument = "ID", .help = "testers of one run may share a disk (none: its own run)",
+     .allowed = "up to 64 letters, digits, '.', '_' and '-'", .example = "2026-11-21", .argument = "ID",
+     .help = "testers with the same ID may share a disk (default: a run of its own)",
      .key = "option_run_id", .unit = "text"},
     {"shareDevice", 0, KIND_FLAG, FIELD(share_device),
      .help = "test although a tester of another run is using the disk", .key = "option_share_device", .unit = "0/1"},
@@ -411,7 +413,7 @@ static bool check_streams(struct options *options) {
            complain(options, "--qm is not for streams, whose load points are those of --load; leave it out");
 }
 
-// The options that other workloads have and this one does not.
+// Refuses the options that other workloads have and this one does not.
 static bool refuse_foreign(struct options *options) {
     const char *const *only = options->only;
     if (options->workload != WORKLOAD_COMMIT && only[WORKLOAD_COMMIT] != NULL) {
@@ -450,8 +452,9 @@ static bool check_acknowledge(struct options *options) {
     if (options->files * (options->file_bytes / options->block_sizes.values[0]) == 1) {
         return complain(
             options,
-            "--acknowledge: files with room for one block are not allowed, because anything may stand there after the "
-            "cut: it is the block of the write in flight; allowed: room for two blocks or more; try --numFiles=8");
+            "--acknowledge: files with room for one block are not allowed, because after the cut they may "
+            "contain anything: it is the block of the write in flight; allowed: room for two blocks or more; "
+            "try --numFiles=8");
     }
     if (options->sync == SYNC_NONE) {
         return complain(options, "--acknowledge: --sync=none is not allowed, because nothing promises that such writes "
@@ -472,11 +475,11 @@ static bool check_acknowledge(struct options *options) {
 static bool check_check(struct options *options) {
     return options->not_for_check == NULL ||
            complain(options,
-                    "--%s is not for --checkAcknowledged, which finds in its file what was written; leave it out",
+                    "--%s is not for --checkAcknowledged, which reads from its file what was written; leave it out",
                     options->not_for_check);
 }
 
-// It measures nothing, and one directory has all its files.
+// --lock measures nothing, and all its files are in one directory.
 static bool check_lock(struct options *options) {
     if (options->not_for_lock != NULL) {
         return complain(options, "--%s is not for --lock, which takes only --dir, --runId and --deadline; leave it out",

@@ -16,17 +16,17 @@ bool acknowledge_look(struct failure *failure) {
     struct stat out, err;
     if (isatty(STDOUT_FILENO) == 1) {
         return failure_set(failure, EXIT_REFUSED,
-                           "--acknowledge: standard output is a terminal, and what must survive has to leave "
-                           "it; run it as ssh HOST logdisk ... > FILE on another machine");
+                           "--acknowledge: standard output is a terminal, but the acknowledgements must be "
+                           "stored on another machine; run it there as ssh HOST logdisk ... > FILE");
     }
     bool known = fstat(STDOUT_FILENO, &out) == 0 && fstat(STDERR_FILENO, &err) == 0;
     return !known || S_ISCHR(out.st_mode) || out.st_dev != err.st_dev || out.st_ino != err.st_ino ||
            failure_set(failure, EXIT_REFUSED,
-                       "--acknowledge: standard output and standard error are the same file, so messages could break "
-                       "its lines; send standard error elsewhere, as with 2>messages");
+                       "--acknowledge: standard output and standard error are the same file, so messages could split "
+                       "the lines; send standard error elsewhere, as with 2>messages");
 }
 
-// Everything here but `end` and `drained` belongs to the thread.
+// Only the thread uses the members below, except `end` and `drained`.
 
 static void put_counts(struct acknowledge *acknowledge) {
     struct text *text = &acknowledge->outlet.text;
@@ -44,7 +44,7 @@ static void put_counts(struct acknowledge *acknowledge) {
     }
 }
 
-// False if standard output accepts no more.
+// Returns false if standard output accepts no more text.
 static bool send(struct acknowledge *acknowledge) {
     struct outlet *outlet = &acknowledge->outlet;
     outlet->error = outlet->text.incomplete ? ENOMEM : outlet->error;

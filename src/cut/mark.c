@@ -61,7 +61,7 @@ static bool is_possible(const struct mark *mark) {
 // The widths in the format below.
 _Static_assert(OPTIONS_RUN_ID_MAX == 64 && MARK_BOOT_ID_MAX == 36 && OPTIONS_FILE_PREFIX_MAX == 200, "widths of scanf");
 
-// Refuses anything that mark_format would not write, such as signs, leading zeros, other blanks, a truncated line.
+// Refuses anything that mark_format would not write, such as signs, leading zeros, other blanks, or a truncated line.
 bool mark_parse(struct mark *mark, const char *line) {
     char again[MARK_LINE_BYTES];
     int fields = sscanf(

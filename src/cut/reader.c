@@ -118,7 +118,7 @@ static bool read_file(struct reader *reader, int dir_fd, struct spot at) {
     bool known = fd >= 0 && fstat(fd, &status) == 0;
     if (known && !S_ISREG(status.st_mode)) {
         (void)close(fd);
-        return refuse(reader, "%s is not a regular file, so the run did not make it", path);
+        return refuse(reader, "%s is not a regular file, so it was not created by the run", path);
     }
     uint64_t size_bytes = known ? (uint64_t)status.st_size : 0;
     if (size_bytes < geometry->file_bytes) {
@@ -171,8 +171,8 @@ static bool check_mark(struct reader *reader, int dir_fd, uint32_t worker) {
     mark_format(reader->mark, wanted);
     return strcmp(found, wanted) == 0 ||
            refuse(reader,
-                  "%s is of another run than what was acknowledged, so nothing can be concluded; check with the lines "
-                  "of run '%s', seed %" PRIu64,
+                  "%s belongs to a different run from the acknowledgements, so nothing can be concluded; "
+                  "check with the lines of run '%s', seed %" PRIu64,
                   path, mark.run_id, mark.seed);
 }
 

@@ -6,5 +6,6 @@
 
 #include "base/options.h"
 
-// Removes the marked files from all directories of the options, and prints how many were removed, or why none.
+// Removes the marked files from all directories of the options, and prints how many were removed, or why none were
+// removed.
 enum exit_status remove_acknowledged(struct options *options);

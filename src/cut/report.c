@@ -27,7 +27,10 @@ static void put_write(struct text *text, uint64_t write) {
 static void put_found(struct text *text, const struct evidence *first) {
     switch (first->finding) {
     case FINDING_LOST_TAIL: case FINDING_LOST_OUT_OF_ORDER: put_write(text, first->found); break;
-    case FINDING_TORN: text_printf(text, "only a part of it, and a part of "); put_write(text, first->found); break;
+    case FINDING_TORN:
+        text_printf(text, "only a part of that write, and a part of ");
+        put_write(text, first->found);
+        break;
     case FINDING_UNREADABLE: text_printf(text, "what cannot be read"); break;
     case FINDING_ZEROED: text_printf(text, "zeros"); break;
     default:
@@ -82,7 +85,7 @@ static void put_row(struct text *text, const struct durability *row) {
     put_count(text, row->acknowledged, "write", "writes");
     text_printf(text, " acknowledged; the last one found is write %" PRIu64 "; ", row->found);
     put_count(text, row->kept, "position", "positions");
-    text_printf(text, " as they should be; the write in flight: %s\n", in_flight[row->in_flight]);
+    text_printf(text, " as expected; the write in flight: %s\n", in_flight[row->in_flight]);
     put_lost_tail(text, row);
     if (row->counts[FINDING_LOST_OUT_OF_ORDER] > 0) {
         text_printf(text, "  lost, although later ones survived: ");
@@ -97,7 +100,7 @@ static void put_row(struct text *text, const struct durability *row) {
         }
     }
     if (row->counts[FINDING_METADATA_LOST] > 0) {
-        text_printf(text, "  files are missing or too short, or their mark is\n");
+        text_printf(text, "  files or their marks are missing or too short\n");
     }
 }
 

@@ -9,5 +9,5 @@
 // Prints every row that is not "kept", or the only row, and the verdict.
 void report_text(struct text *text, const struct reader *reader);
 
-// The first finding in a sentence; empty if all is kept.
+// Describes the first finding in a sentence.
 void report_finding(struct text *text, const struct reader *reader, const struct evidence *first);

@@ -45,7 +45,7 @@ static bool take_ready(struct witness *witness, const char *line, struct failure
         return failure_set(
             failure, EXIT_REFUSED,
             OPTION "the run was made by another version of logdisk (layout %" PRIu64
-                   " of its blocks, this version knows %d), so nothing can be concluded; check with that version",
+                   " of the blocks; this version knows %d), so nothing can be concluded; check with that version",
             witness->mark.layout, MARK_LAYOUT);
     }
     geometry_of_mark(&geometry, &witness->mark);

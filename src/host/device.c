@@ -268,7 +268,7 @@ static void look(struct backing *backing, int fd, int depth) {
         return;
     }
     if (strncmp(mount.type, "fuse", 4) == 0) {
-        add_unknown(backing, "what a FUSE file system stands on");
+        add_unknown(backing, "what is behind a FUSE file system");
     }
     number = device_of_mount(&mount);
     if (number.major == 0) {

@@ -80,7 +80,7 @@ static bool is_mounted(struct block_number number, struct device_use *use) {
 // A kernel without swap has no such file.
 static bool is_swap(struct block_number number, struct device_use *use) {
     char text[16384], *rest = text;
-    use->next = "name another device, or end that (swapoff)";
+    use->next = "name another device, or stop using it for swap (swapoff)";
     (void)snprintf(use->what, sizeof use->what, "is swap space");
     (void)read_text("/proc/swaps", text, sizeof text);
     for (char *line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {

@@ -18,7 +18,7 @@
 
 #define DEADLINE_S UINT64_C(3600)
 #define OPEN_PATIENCE_NS (30 * NS_PER_S)        // for the keeper to open the directory
-#define KILL_PATIENCE_NS (3 * NS_PER_S)         // for lockers to end that were killed
+#define KILL_PATIENCE_NS (3 * NS_PER_S)         // for killed lockers to end
 #define REMOVE_PATIENCE_NS (10 * NS_PER_S)
 #define OUTPUT_PATIENCE_NS (3 * NS_PER_S)
 #define REPORT_NS NS_PER_S
@@ -61,7 +61,7 @@ static void put_failed(struct agent *agent, const struct command *command, int e
 
 static void start(struct agent *agent, const struct command *command) {
     if (agent->family.children[command->number].pid != 0) {
-        put_usage(agent, command->number, "this locker already runs");
+        put_usage(agent, command->number, "this locker is already running");
         return;
     }
     memset(&agent->family.shared->lockers[command->number], 0, sizeof agent->family.shared->lockers[0]);
@@ -80,12 +80,13 @@ static void stop(struct agent *agent, const struct command *command, enum task t
     }
 }
 
-// A thread takes no further command of its kind before it has ended. False, with an answer, if the command is one.
+// A locker accepts no second `verify` or `write` until the thread of the first has ended. Returns false, and answers,
+// if the command is refused for this reason.
 static bool begin_task(struct agent *agent, const struct command *command, enum task task) {
     struct child *child = &agent->family.children[command->number];
     struct locker_state *state = &agent->family.shared->lockers[command->number];
     if (child->pending[task] > 0 && task != TASK_LOCK) {
-        put_usage(agent, command->number, "the locker already does that; stop it and wait for its answer first");
+        put_usage(agent, command->number, "the locker is already doing that; stop it and wait for its answer first");
         return false;
     }
     if (child->pending[task] == 0) {
@@ -112,7 +113,7 @@ static void forward(struct agent *agent, const struct command *command) {
             child->pending[task]--;
         }
         put_usage(agent, command->number,
-                  error == EAGAIN ? "too many commands wait for this locker" : "this locker has ended");
+                  error == EAGAIN ? "too many commands are waiting for this locker" : "this locker has ended");
     }
 }
 
@@ -137,7 +138,7 @@ static void take_line(struct agent *agent) {
     }
 }
 
-// A line that does not fit is kept as one that cannot be a command.
+// If a line is too long, its last byte is overwritten again and again. No command is as long as the line that remains.
 static void take_byte(struct agent *agent, char byte) {
     if (byte == '\n') {
         agent->line[agent->length] = '\0';
@@ -183,7 +184,7 @@ static void take_answers(struct agent *agent, uint32_t number) {
     }
 }
 
-// How far a writer is, also if it hangs. The time since its last return counts as a pause.
+// Reports the progress of a writer, even if the writer hangs. The time since its last write returned counts as a pause.
 static void report_writer(struct agent *agent, uint32_t number) {
     const struct locker_state *state = &agent->family.shared->lockers[number];
     struct answer answer = {.number = number, .action = ACTION_WRITE, .outcome = ANSWER_EACH};
@@ -269,8 +270,8 @@ static int timeout_ms(const struct agent *agent, uint64_t until_ns) {
     return wake_ns > now ? (int)((wake_ns - now) / NS_PER_MS) + 1 : 0;
 }
 
-// Waits for the next event, but not beyond that instant, and handles all that have come. poll(2) ignores descriptors
-// that are negative.
+// Waits for the next event, but not beyond the given time, and handles all events that have arrived. poll(2) ignores
+// negative descriptors.
 static void handle_events(struct agent *agent, uint64_t until_ns) {
     struct pollfd polled[PROTOCOL_LOCKERS_MAX + 4];
     nfds_t count = 0;
@@ -333,7 +334,7 @@ static bool set_up(struct agent *agent) {
     uint64_t deadline_s = agent->options->deadline_s > 0 ? agent->options->deadline_s : DEADLINE_S;
     agent->deadline_ns = now_ns() + deadline_s * NS_PER_S;
     return (agent->signals_fd >= 0 && agent->family.null_fd >= 0 && agent->family.shared != NULL) ||
-           refuse("its pipes and memory");
+           refuse("descriptors and memory");
 }
 
 static bool keeper_has_answered(const struct agent *agent) {
@@ -351,7 +352,7 @@ static bool open_directory(struct agent *agent) {
         console_complain("--lock: the file system of --dir=%s does not respond", path);
     } else if (agent->kept.error == EBADMSG) {
         console_complain("--lock: --dir=%s does not have the mark of mqops.logdisk (.mqops-logdisk.json); name a "
-                         "directory that mqops.logdisk.locks made", path);
+                         "directory that mqops.logdisk.locks created", path);
     } else if (agent->kept.error != 0) {
         console_complain("--lock: cannot open the directory --dir=%s, which must not be a symbolic link: %s", path,
                          strerror(agent->kept.error));
@@ -390,7 +391,7 @@ static bool keeper_has_removed(const struct agent *agent) {
     return agent->has_kept || agent->family.children[KEEPER].pid == 0;
 }
 
-// False if files are left, which it says.
+// Returns false, with a complaint, if files are left.
 static bool remove_files(struct agent *agent) {
     struct child *keeper = &agent->family.children[KEEPER];
     const struct command command = {.number = KEEPER, .action = ACTION_REMOVE};

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 struct pipes {
-    int commands[2], answers[2];        // the ends to read from and to write to
+    int commands[2], answers[2];        // each with the end to read from and the end to write to
 };
 
 static void close_pipe(int ends[2]) {
@@ -39,8 +39,8 @@ static int open_pipes(struct pipes *pipes) {
     return good ? 0 : error;
 }
 
-// A process that hangs in the kernel outlives its supervisor. So it keeps none of the descriptors on whose end others
-// wait: those of its siblings, and the standard streams.
+// A process that hangs in the kernel outlives its supervisor. Therefore, a child closes every descriptor for whose end
+// other processes wait: those of its siblings, and the standard streams.
 static bool leave_descriptors(const struct family *family, const struct pipes *pipes) {
     bool good = true;
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {

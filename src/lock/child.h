@@ -1,8 +1,8 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// A locker as its supervisor sees it: a child process, a pipe to it and a pipe from it. Nothing here waits for the
-// child.
+// A locker as its supervisor sees it: a child process, a pipe to it and a pipe from it. None of these functions waits
+// for the child.
 #pragma once
 
 #include "lock/shared.h"
@@ -14,7 +14,7 @@ struct child {
     unsigned pending[TASKS];       // commands without their answer
 };
 
-// What all children share.
+// The data that all children share.
 struct family {
     const char *path;                   // of the directory
     struct shared *shared;
@@ -23,10 +23,10 @@ struct family {
     int others[2];                      // descriptors of the supervisor that no child keeps
 };
 
-// Starts a process that obeys from then on. 0 or an error.
+// Starts a process that obeys commands. Returns 0 or an error.
 int child_start(struct family *family, const struct command *start);
 
-// Sends a command. EAGAIN: the child has not yet taken earlier ones, and there is no room for more.
+// Sends a command. Returns EAGAIN if the child has not yet taken earlier commands and there is no room for more.
 int child_tell(struct child *child, const struct command *command);
 
 // Takes an answer that has arrived; false if there is none.
@@ -34,7 +34,7 @@ bool child_take(struct child *child, struct answer *answer);
 
 void child_kill(struct child *child);
 
-// True if the process has ended; then it also reports the status as of waitpid.
+// Returns true if the process has ended, and sets *status as waitpid does.
 bool child_has_ended(const struct child *child, int *status);
-// Forgets a process that has ended.
+// Closes the pipes of a process that has ended, and forgets the process.
 void child_forget(struct child *child);

@@ -11,7 +11,7 @@ void file_command_create(struct locker *locker, const struct command *command) {
                        folder_create_full(locker->dir_fd, locker->shared, command->file, command->values[0]));
 }
 
-// A file is open only once, because closing a second descriptor would give up its lock.
+// A locker opens each file only once, because closing a second descriptor would release the lock.
 void file_command_open(struct locker *locker, const struct command *command) {
     struct opened_file *file = locker_file(locker, "");
     int error = locker_file(locker, command->file) != NULL ? EBUSY : file == NULL ? EMFILE : 0;

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The commands about files as a whole.
+// The commands that create, open, close and remove files.
 #pragma once
 
 #include "lock/locker.h"

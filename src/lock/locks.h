@@ -1,8 +1,8 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// POSIX record locks on whole files, as IBM MQ takes them. They belong to the process, and closing any descriptor of a
-// file gives them up. Functions return 0 or an error.
+// POSIX record locks on whole files, as IBM MQ takes them. They belong to the process, which loses the lock of a file
+// when it closes any descriptor of that file. The functions return 0 or an error.
 #pragma once
 
 #include "lock/locker.h"
@@ -10,9 +10,9 @@
 int lock_try(int fd);
 int lock_wait(int fd);
 int lock_release(int fd);
-// Whether another process holds the lock.
+// Finds out whether another process holds the lock.
 int lock_look(int fd, bool *is_locked);
-// Whether the error says that another process holds the lock. Every other error says nothing about that.
+// Returns true if the error means that another process holds the lock. Other errors do not show who holds the lock.
 bool lock_is_refused(int error);
 
 // The commands.

@@ -13,7 +13,7 @@ static int lock_one(struct locker *locker, const char *name) {
     return error != 0 ? error : lock_try(fd);
 }
 
-// Only once in a process: to open the same files again and close them would give up their locks.
+// A process may do this only once, because opening the same files again and closing them would release their locks.
 void many_lock(struct locker *locker, const struct command *command) {
     struct answer answer = locker_answer_to(locker, command);
     uint64_t held = 0;

@@ -21,7 +21,7 @@ void nonce_write(struct locker *locker, const struct command *command) {
     answer_hex(locker, command, file == NULL ? EBADF : locker_write_page(file->fd, page), command->hex);
 }
 
-// Ends the text behind the digits; empty if the page is not a nonce.
+// Returns the digits of the nonce in the page; an empty text if the page does not contain a nonce.
 static const char *text_of_page(void) {
     char *text = (char *)page + strlen(BEGIN);
     size_t length = strspn(text, "0123456789abcdef");

@@ -11,7 +11,7 @@
 #define FILE_LETTERS "abcdefghijklmnopqrstuvwxyz0123456789_-"
 #define HEX_LETTERS "0123456789abcdef"
 
-// The forms of commands. Words in capitals stand for what `arguments` describes.
+// The forms of commands. Words in capitals stand for arguments, which the next table describes.
 static const char *const forms[ACTIONS] = {
     [ACTION_START] = "start",
     [ACTION_CREATE] = "create FILE BYTES",
@@ -37,7 +37,7 @@ static const char *const forms[ACTIONS] = {
     [ACTION_REMOVE] = "remove",
 };
 
-// What stands for a word in capitals. A number is from min to max, and a multiple of unit.
+// The allowed values of the words in capitals. A number is from min to max, and a multiple of unit.
 static const struct argument {
     const char *name;
     const char *letters;                        // NULL: a number
@@ -60,8 +60,8 @@ static const struct argument {
 
 #define ARGUMENTS (sizeof arguments / sizeof arguments[0])
 
-// Takes the next word, which ends at one blank or at the end of the text. A word that is too long is cut off, and then
-// it equals nothing that is allowed.
+// Takes the next word, which ends at one blank or at the end of the text. A word that is too long is truncated to a
+// length that no allowed word has.
 static void take_word(const char **text, char word[WORD_BYTES]) {
     size_t length = strcspn(*text, " ");
     (void)snprintf(word, WORD_BYTES, "%.*s", length < WORD_BYTES ? (int)length : WORD_BYTES - 1, *text);
@@ -101,7 +101,8 @@ static bool take_argument(struct command *command, const struct argument *argume
 
 enum match { MATCH_NO, MATCH_WRONG, MATCH_YES };
 
-// Compares words with a form. MATCH_WRONG: its words are there, but *wrong says which argument is not allowed.
+// Compares words with a form. MATCH_WRONG means that the fixed words match, but that the argument *wrong does not have
+// an allowed value.
 static enum match match(struct command *command, const char *form, const char *text, const struct argument **wrong) {
     char wanted[WORD_BYTES], word[WORD_BYTES];
     size_t values = 0;
@@ -120,7 +121,7 @@ static enum match match(struct command *command, const char *form, const char *t
     return *form != '\0' || *text != '\0' ? MATCH_NO : *wrong != NULL ? MATCH_WRONG : MATCH_YES;
 }
 
-// Lists the forms of that verb; false if there are none.
+// Lists the forms of the given verb; false if there are none.
 static bool list_forms(const char *verb, char message[PROTOCOL_MESSAGE_BYTES]) {
     size_t length = 0;
     for (enum action action = 0; action < ACTIONS_OF_USERS; action++) {
@@ -210,7 +211,7 @@ void answer_add(struct answer *answer, enum figure figure, uint64_t value) {
     }
 }
 
-// The name without SIG, or the number.
+// Adds the name of the signal without SIG, or its number.
 static void put_signal(struct text *text, int number) {
     static const struct { int number; const char *name; } names[] = {
         {SIGKILL, "KILL"}, {SIGSEGV, "SEGV"}, {SIGBUS, "BUS"}, {SIGABRT, "ABRT"},

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The language of --lock: a command in a line, and its answers.
+// The protocol of --lock: one command per line, and the answers to it.
 //
 //   NUMBER VERB [ARGUMENT ...]                  a command; NUMBER (1 to 64) names a locker
 //   NUMBER VERB OUTCOME [KEY=VALUE ...]         an answer
@@ -21,7 +21,7 @@
 #define PROTOCOL_MESSAGE_BYTES 256
 #define PROTOCOL_PAGE_BYTES 4096                // files consist of whole pages
 
-// What a locker can be told. Each has its form in protocol.c.
+// The commands that a locker obeys. protocol.c defines the form of each.
 enum action {
     ACTION_START,
     ACTION_CREATE,
@@ -57,8 +57,8 @@ struct command {
     char hex[PROTOCOL_HEX_MAX + 1];             // an even number of [0-9a-f]
 };
 
-// Parses a line without its line feed. If it is wrong: false, with command->number and a message for the sender that
-// repeats nothing of the line.
+// Parses a line without its line feed. If the line is wrong, returns false, sets command->number, and writes a message
+// for the sender, which does not quote the line.
 bool command_parse(struct command *command, const char *line, char message[PROTOCOL_MESSAGE_BYTES]);
 
 enum answer_outcome {
@@ -103,7 +103,7 @@ struct answer {
     enum action action;
     enum answer_outcome outcome;
     int error;                                  // 0: none
-    int signal;                                 // that ended the locker; 0: none
+    int signal;                                 // the signal that ended the locker; 0: none
     unsigned count;
     struct {
         enum figure figure;
@@ -112,16 +112,16 @@ struct answer {
     char hex[PROTOCOL_HEX_MAX + 1];
 };
 
-// Lockers and their supervisor exchange both as they are; a pipe transfers them as a whole.
+// Lockers and their supervisor exchange both structures in binary form. A pipe transfers each as a whole.
 _Static_assert(sizeof(struct command) <= PIPE_BUF && sizeof(struct answer) <= PIPE_BUF, "one write to a pipe");
 
 void answer_add(struct answer *answer, enum figure figure, uint64_t value);
 
-// Adds the answer as a line.
+// Appends the answer as a line of text.
 void answer_put(struct text *text, const struct answer *answer);
 void answer_put_usage(struct text *text, uint32_t number, const char *message);
 
-// The verbs that go on until they are told to stop. TASKS: the action is none of them.
+// The actions that may continue until a command stops them. TASKS: any other action.
 enum task { TASK_LOCK, TASK_VERIFY, TASK_WRITE, TASKS };
 enum task task_of(enum action action);
 // The task that the action stops.

@@ -28,7 +28,7 @@ struct addition {
     uint64_t torn;
 };
 
-// Reads the record, and replaces it by the next one if the command adds. 0 or an error.
+// Reads the record, and replaces it with the next record if `adds` is true. Returns 0 or an error.
 static int add_locked(struct addition *addition, int fd, bool is_first, bool adds) {
     static _Alignas(PROTOCOL_PAGE_BYTES) unsigned char page[PROTOCOL_PAGE_BYTES];
     uint64_t number;

@@ -39,8 +39,9 @@ static inline ssize_t write_block(int fd, void *block, uint64_t offset_bytes) {
     return done;
 }
 
-// Writes until it is told to stop, or until an error, which it returns. Nothing here allocates, waits for a lock or
-// makes another call than the write; the reader of the state may be late, but is never early.
+// Writes until the task is stopped, or until an error occurs, which it returns. The loop does not allocate memory, wait
+// for a lock, or make system calls other than the write. A reader of the state may see an older count, but never a
+// write that has not returned.
 static int write_ring(struct ring_writer *ring) {
     struct locker_state *state = ring->locker->state;
     const atomic_bool *stop = &state->stop[TASK_WRITE];

@@ -1,10 +1,10 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The command `scan`: whose writes are in the ring? Reads all of it with O_DIRECT, and finds for each sector whether
-// it is of writer A, of writer B or of none of them, by the seeds of both. A sector of A is late if it stands where B
-// has already written: B's writes follow each other from the first page on, so its newest write that is found says
-// which pages these are.
+// The command `scan` finds out whose writes are in the ring. It reads the whole ring with O_DIRECT, and uses the seeds
+// of the writers A and B to decide for each sector whether A, B or neither of them wrote it. A sector of A is late if A
+// wrote it after B had written to the same place. B writes the pages in order from the first page on, so the newest
+// write of B that is found shows which pages these are.
 #pragma once
 
 #include "lock/locker.h"

@@ -6,7 +6,7 @@
 
 #include <sys/mman.h>
 
-#define LOOK_NS UINT64_C(10000000)      // how often a sleeper looks whether it was told to stop
+#define LOOK_NS UINT64_C(10000000)      // the interval at which a sleeping task checks whether it must stop
 
 struct shared *shared_make(void) {
     void *memory = mmap(NULL, sizeof(struct shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -1,8 +1,8 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The memory that the supervisor of --lock shares with its children. So the supervisor knows how far a writer got and
-// which files exist even if a child hangs in a call or was killed.
+// The memory that the supervisor of --lock shares with its children. Because of it, the supervisor knows the progress
+// of a writer and which files exist, even if a child hangs in a call or was killed.
 #pragma once
 
 #include "lock/protocol.h"
@@ -11,10 +11,10 @@
 
 #define SHARED_FILES_MAX 20000
 
-// Of a locker. Its own cache lines, because its writer stores to it after each write.
+// The state of a locker. It has cache lines of its own, because the writer stores to it after each write.
 struct locker_state {
-    _Alignas(128) _Atomic uint64_t writes;      // that have returned since the writer's start
-    _Atomic uint64_t last_return_ns;            // or the writer's start; 0: it has not started
+    _Alignas(128) _Atomic uint64_t writes;      // writes that have returned since the writer started
+    _Atomic uint64_t last_return_ns;            // or the time of the writer's start; 0: it has not started
     _Atomic uint64_t pause_max_ns;              // the longest time between two returns
     _Atomic uint64_t positions;                 // of the ring
     atomic_bool stop[TASKS];
@@ -34,12 +34,12 @@ struct shared {
     struct created_file files[SHARED_FILES_MAX];
 };
 
-// NULL: there is not enough memory.
+// Returns NULL if there is not enough memory.
 struct shared *shared_make(void);
 
-// Takes an unused entry; NULL: there is none left.
+// Takes an unused entry. Returns NULL if none is left.
 struct created_file *shared_new_file(struct shared *shared);
 uint32_t shared_files(const struct shared *shared);     // how many entries are in use
 
-// Sleeps until that instant, but not longer than until the task is told to stop. False: it was.
+// Sleeps until the given time. Returns false early if the task is told to stop.
 bool shared_sleep(struct locker_state *state, enum task task, uint64_t instant_ns);

@@ -17,7 +17,7 @@ static struct verification {
     uint64_t count, max_ns;
 } verification;                         // a locker has one at a time
 
-// Another process that holds the lock is not an error: *is_locked.
+// If another process holds the lock, sets *is_locked. This is not an error.
 static int verify_once(const struct verification *current, bool *is_locked) {
     static _Alignas(PROTOCOL_PAGE_BYTES) unsigned char page[PROTOCOL_PAGE_BYTES];
     int fd = current->file->fd;

@@ -556,10 +556,10 @@ def test_certification(seconds, figures, certified, said):
             {
                 "filesystem_type": "fuse.x",
                 "backing_filesystem_type": "fuse.x",
-                "backing_unknown": "what a FUSE file system stands on",
+                "backing_unknown": "what is behind a FUSE file system",
             },
             (
-                "the storage behind the file system cannot be determined (what a FUSE file system stands on): test a "
+                "the storage behind the file system cannot be determined (what is behind a FUSE file system): test a "
                 "volume that is mounted without it"
             ),
         ),
