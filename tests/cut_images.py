@@ -120,7 +120,7 @@ def places(image: Path, choice: random.Random) -> Iterator[tuple[Path, int]]:
 
 
 def verdict(image: Path) -> tuple[int, list[int]]:
-    """The tester's exit status, and its counts."""
+    """Return the tester's exit status, and its counts."""
     tables = image / "tables"
     command = [TESTER, f"--checkAcknowledged={image}/acknowledged", f"--dir={image}/qm", f"--tables={tables}"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -316,7 +316,7 @@ def listed(items: list[Item]) -> Item:
 
 
 def found(items: Iterable[Item], query: Mapping[str, str]) -> list[Item]:
-    """The items that match every condition, and at least one of those with ``or__``."""
+    """Return the items that match every condition, and at least one of those with ``or__``."""
     conditions = {name: value for name, value in query.items() if not name.startswith(("or__", "page", "order_by"))}
     either = {name.removeprefix("or__"): value for name, value in query.items() if name.startswith("or__")}
     return [

@@ -17,7 +17,7 @@ SKIPPED = {"roles", "tasks", "group_vars", "host_vars"}
 
 
 def project_files() -> list[Path]:
-    """The files that are, or would be, committed."""
+    """Return the files that are, or would be, committed."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     return [path for name in listed.stdout.splitlines() if (ROOT / (path := Path(name))).is_file()]

@@ -200,7 +200,7 @@ def mounted(image: Path) -> Iterator[Path]:
 
 
 def check(image: Path, acknowledged: str) -> tuple[int, dict[str, str], str]:
-    """The exit status, the row of all queue managers, and the tester's output."""
+    """Return the exit status, the row of all queue managers, and the tester's output."""
     tables = image.parent / "tables"
     shutil.rmtree(tables, ignore_errors=True)
     (image.parent / "witness").write_text(acknowledged)
@@ -290,7 +290,7 @@ def replay(
 
 
 def without_one(log: list[Entry], state: State) -> list[Entry]:
-    """The log of a disk that dropped one write, which was not the last of its queue manager."""
+    """Return the log of a disk that dropped one write, which was not the last of its queue manager."""
     writes = [number for number in range(state.end) if log[number].writer]
     last = {log[number].writer: number for number in writes}
     dropped = random.choice([number for number in writes[-100:] if number not in last.values()])

@@ -90,8 +90,8 @@ MOST_TRIES = 6
 
 
 def is_undisturbed(outcome: Outcome) -> bool:
-    """Whether the result depends only on the disks of the hosts. Only such runs are compared, and a limit can fail only
-    in such runs."""
+    """Return whether the result depends only on the disks of the hosts. Only such runs are compared, and a limit can
+    fail only in such runs."""
     return not any(record["disturbances"] for record in outcome.certifications[-1].records.values())
 
 

@@ -38,7 +38,7 @@ class Certification:
         return json.loads((self.path / "verdict.json").read_text())
 
     def table(self, host: str, name: str = "results.csv") -> list[dict[str, str]]:
-        """A table as the tester wrote it on the host. Long ones are compressed."""
+        """Return a table as the tester wrote it on the host. Long ones are compressed."""
         (path,) = [
             record
             for record in self.path.glob("hosts/*/*/record.json")
@@ -77,7 +77,7 @@ class Certification:
     # The verdict of every host in each format
 
     def verdicts(self) -> dict[str, dict[str, str]]:
-        """The verdict of each host, by format and then by host."""
+        """Return the verdict of each host, by format and then by host."""
         return {
             "record.json": {name: record["verdict"] for name, record in self.records.items()},
             "verdict.json": {entry["host"]: entry["verdict"] for entry in self.verdict["hosts"]},
@@ -97,8 +97,8 @@ def read_csv(path: Path) -> list[dict[str, str]]:
 
 
 def junit_verdict(suite: ElementTree.Element) -> str:
-    """The result of a suite for a system that knows only JUnit, which is the worst of its cases. The counts of the
-    suite are checked as well."""
+    """Return the result of a suite for a system that knows only JUnit, which is the worst of its cases. The counts of
+    the suite are checked as well."""
     found = defaultdict(list)
     for case in suite.iter("testcase"):
         for result in case:
@@ -113,8 +113,8 @@ def junit_verdict(suite: ElementTree.Element) -> str:
 
 
 def summary_verdicts(screen: str, hosts: Iterable[str]) -> dict[str, str]:
-    """The hosts that the summary on the screen names, each with its first verdict in the summary, either in the causes
-    or in the line about a single host."""
+    """Return the hosts that the summary on the screen names, each with its first verdict in the summary, either in the
+    causes or in the line about a single host."""
     causes = re.findall(rf"^  ({'|'.join(VERDICTS)}) +(.+)$", screen, re.MULTILINE)
     causes += [
         (verdict, host)
@@ -129,7 +129,7 @@ def summary_verdicts(screen: str, hosts: Iterable[str]) -> dict[str, str]:
 
 
 def summaries(screen: str) -> list[str]:
-    """The first line of each summary on the screen."""
+    """Return the first line of each summary on the screen."""
     return re.findall(
         r"^(?:(?:PASS|WARN|FAIL|INCONCLUSIVE|ERROR|MISSING|UNREACHABLE|NOT MEASURED|NOT READY|USAGE|INTERNAL)\b).*$",
         screen,

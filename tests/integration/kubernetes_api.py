@@ -223,7 +223,7 @@ def handler(cluster: Cluster) -> type[BaseHTTPRequestHandler]:
 
 
 def discovery(path: str) -> Object | None:
-    """The answer to the first request of a client: the available resources."""
+    """Return the answer to the first request of a client: the available resources."""
     groups = sorted({version for version, dummy in KINDS.values()} - {"v1"})
     if path == "/version":
         return {"major": "1", "minor": "37", "gitVersion": "v1.37.0"}
@@ -254,7 +254,7 @@ def discovery(path: str) -> Object | None:
 
 
 def serve(cluster: Cluster) -> ThreadingHTTPServer:
-    """The API server on a separate port. Its thread ends with shutdown()."""
+    """Return the API server on a separate port. Its thread ends with shutdown()."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler(cluster))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return server

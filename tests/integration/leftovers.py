@@ -11,7 +11,7 @@ PLACES = ("/fut", "/tmp", "/var/tmp", "/root/.ansible/tmp", "/root/.mqops-logdis
 
 
 def left_on(host: Host) -> list[str]:
-    """What a certification left on a host, except for the tester, which is kept for the next run."""
+    """Return what a certification left on a host, except for the tester, which is kept for the next run."""
     # If there is only one host, the directory with the image of its disk is inside the host's own directory.
     given = {"/fut/lost+found", *map(str, (host.dir, *host.dir.parents))}
     left = [path for path in host.files(*PLACES) if path not in given and not path.startswith(f"{host.dir}/")]
@@ -19,7 +19,7 @@ def left_on(host: Host) -> list[str]:
 
 
 def measuring(host: Host, volume: str = "") -> bool:
-    """Whether the tester on the host, or that of one of its volumes, has finished its preparations and is still
+    """Return whether the tester on the host, or that of one of its volumes, has finished its preparations and is still
     running."""
     name = f"-{volume}/progress" if volume else "/progress"
     for path in host.files("/root/.mqops-logdisk/runs"):

@@ -84,7 +84,7 @@ def inventory(bed: Bed, path: Path, **variables: object) -> str:
 
 
 def steps_of(outcome: Outcome, host: str) -> list[dict]:
-    """The steps of the only pair that a host is in."""
+    """Return the steps of the only pair that a host is in."""
     record = outcome.certifications[-1].records[host]
     (tested,) = record["locks"]["pairs"]
     return tested["steps"]
@@ -107,7 +107,7 @@ def is_seen(character: str, steps: list[dict]) -> bool:
 
 
 def filters(host: Host) -> str:
-    """The packet filters of a host."""
+    """Return the packet filters of a host."""
     return run(*host.command("nft", "list", "tables"))
 
 

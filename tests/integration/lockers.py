@@ -112,7 +112,7 @@ class Locker:
         self._process.stdin.flush()
 
     def answer(self, timeout_s: float = 60.0) -> str:
-        """What it says next; "" if it says nothing in time."""
+        """Return what it says next; "" if it says nothing in time."""
         try:
             return self._answers.get(timeout=timeout_s)
         except queue.Empty:

@@ -90,12 +90,12 @@ class Job:
         return Certification(only)
 
     def events_of(self, host: str) -> int:
-        """How many events AWX stores about a host."""
+        """Return how many events AWX stores about a host."""
         return sum(event["event_data"].get("host") == host for event in self.events)
 
     def lines_with(self, hosts: int) -> int:
-        """How many lines, without progress, the job would print if it had this many hosts that are all like its last
-        host."""
+        """Return how many lines, without progress, the job would print if it had this many hosts that are all like its
+        last host."""
         lines = [line for line in self.lines if not line.startswith(PROGRESS)]
         about = [found[1] or found[2] for line in lines if (found := OF_ONE_HOST.match(line))]
         names = sorted(set(about) - {"localhost"})

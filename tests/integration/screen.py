@@ -13,7 +13,7 @@ def widest(screen: str) -> str:
 
 
 def lines_beside_tasks(screen: str) -> list[str]:
-    """All lines except those that Ansible prints for each task and host. These are headers of plays, messages,
+    """Return all lines except those that Ansible prints for each task and host. These are headers of plays, messages,
     progress, empty lines and the summary."""
     lines = screen.splitlines()
     tasks = {number for number, line in enumerate(lines) if _TASK.match(line)}

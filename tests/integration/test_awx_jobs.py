@@ -52,7 +52,7 @@ def history() -> Iterator[str]:
 
 
 def variables(template: dict, answers: Mapping[str, str]) -> dict[str, object]:
-    """The variables that AWX passes to a job: those of the template, then the defaults of its survey, then the
+    """Return the variables that AWX passes to a job: those of the template, then the defaults of its survey, then the
     answers."""
     questions = template["survey_spec"]["spec"] if template.get("survey_enabled") else []
     assert {question["variable"] for question in questions if question["required"]} == answers.keys()

@@ -18,7 +18,8 @@ FORMATS = set(RENDERERS)
 
 
 def configuration(path: Path, *lines: str) -> dict[str, str]:
-    """The environment with a configuration that enables other callbacks than the configuration of the project."""
+    """Return the environment with a configuration that enables other callbacks than the configuration of the
+    project."""
     path.write_text(
         "\n".join(
             [

@@ -100,8 +100,8 @@ def test_one_write_too_early(start: Start, tester: Path, tmp_path: Path) -> None
 
 
 def write_until_cut(host: Host, tester: Path, directory: Path, seed: int, settled: bool = False) -> str:
-    """The lines that the witness has received when the host is back. settled: before the cut, the disk hangs until
-    every write that has returned has been acknowledged."""
+    """Return the lines that the witness has received when the host is back. settled: before the cut, the disk hangs
+    until every write that has returned has been acknowledged."""
     shutil.copy(tester, host.root / "root/logdisk")
     kept = directory / "acknowledged"
     with kept.open("wb") as stream, (directory / "log").open("wb") as log:
@@ -121,7 +121,7 @@ def write_until_cut(host: Host, tester: Path, directory: Path, seed: int, settle
 
 
 def fewest(witnessed: str) -> int:
-    """The smallest count of any queue manager."""
+    """Return the smallest count of any queue manager."""
     counts = dict(re.findall(r"^ack (\d+) (\d+)$", witnessed, re.MULTILINE))
     return min(map(int, counts.values())) if len(counts) == QUEUE_MANAGERS else 0
 
@@ -131,7 +131,7 @@ def is_silent(witnessed: str) -> bool:
 
 
 def check(host: Host, witnessed: str) -> tuple[int, dict[str, int]]:
-    """The status of the tester's check, and its findings by column."""
+    """Return the status of the tester's check, and its findings by column."""
     command = host.command("/root/logdisk", "--checkAcknowledged=-", DIRECTORY, "--tables=/root/tables")
     done = subprocess.run(command, input=witnessed, capture_output=True, text=True, check=False)
     assert done.returncode in (KEPT, LOST), done.stderr

@@ -99,7 +99,7 @@ def cut_often(
 
 
 def cut_once(bed: Bed, courses: dict[str, Course], tester: Path, directory: Path) -> dict[str, Cut]:
-    """The results of the cuts on each host, as the collection judges them."""
+    """Return the results of the cuts on each host, as the collection judges them."""
     files = {host.name: begin_to_write(bed, host, tester, directory / host.name) for host in bed}
     for name, each in files.items():
         state = witness.wait(each, lambda found: found.name == witness.WRITING or found.is_over, ENOUGH_S)

@@ -24,7 +24,7 @@ def outcome_file(outcome: Outcome) -> dict:
 
 
 def failed_hosts(outcome: Outcome) -> set[str]:
-    """The hosts that the recap shows in red."""
+    """Return the hosts that the recap shows in red."""
     recap = outcome.screen[outcome.screen.index("PLAY RECAP") :]
     return {host for host, failed in re.findall(r"^(\S+)\s+: ok=.* failed=(\d+)", recap, re.MULTILINE) if failed != "0"}
 

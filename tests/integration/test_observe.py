@@ -57,8 +57,8 @@ def recorded(name: str) -> str:
 
 
 def answers(name: str) -> list[str]:
-    """The answers of an endpoint: one for the check, then those of the recording, and finally one without any data
-    about the log."""
+    """Return the answers of an endpoint: one for the check, then those of the recording, and finally one without any
+    data about the log."""
     found = recorded(name).split("# --- the next GET ---\n")[1:]
     return [found[0], *found, 'ibmmq_qmgr_status{qmgr="QM1"} 2\n']
 

@@ -168,7 +168,7 @@ def log_writer(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def account(path: Path) -> dict[str, list[int]]:
-    """The durations of the calls as measured by the application itself, in order."""
+    """Return the durations of the calls as measured by the application itself, in order."""
     found: dict[str, list[int]] = {}
     for line in path.read_text().splitlines():
         call, ns = line.split()
@@ -177,14 +177,14 @@ def account(path: Path) -> dict[str, list[int]]:
 
 
 def total(observation: Observation, stream: str) -> tuple[int, float]:
-    """The operations of a stream, and their mean."""
+    """Return the operations of a stream, and their mean."""
     seconds = [second for second in observation.seconds if second.stream == stream]
     operations = sum(second.operations for second in seconds)
     return operations, sum(second.latency_sum_ns for second in seconds) / max(1, operations)
 
 
 def histograms(observer: Observer) -> dict[int, dict[int, int]]:
-    """The histogram of the log in each second, by upper bound."""
+    """Return the histogram of the log in each second, by upper bound."""
     seconds = [
         json.loads(line["text"])["second"] for line in observer.lines() if line.get("text", "").startswith('{"second"')
     ]
@@ -204,7 +204,7 @@ def percentile(counts: dict[int, int], share: float) -> int:
 
 
 def processes_below(pid: int) -> dict[int, str]:
-    """The names of the processes that a process started, by process ID."""
+    """Return the names of the processes that a process started, by process ID."""
     found = {}
     for child in map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()):
         found[child] = Path(f"/proc/{child}/comm").read_text().strip()
@@ -219,7 +219,7 @@ def end_bpftrace(observer: Observer) -> None:
 
 
 def code_of(pid: int, library: Path, function: str) -> bytes:
-    """The first bytes of a function in the memory of a process: a probe replaces them with a breakpoint."""
+    """Return the first bytes of a function in the memory of a process: a probe replaces them with a breakpoint."""
     offset = int(
         next(line for line in run("nm", "-D", str(library)).splitlines() if line.endswith(f" {function}")).split()[0],
         16,

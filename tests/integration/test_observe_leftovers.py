@@ -42,7 +42,7 @@ def give_amqsrua(host: Host) -> None:
 
 
 def watching(host: Host) -> dict[int, str]:
-    """The processes of the source on a host."""
+    """Return the processes of the source on a host."""
     return {pid: line for pid, line in host.pids("python3*").items() if f" {AMQSRUA} " in line}
 
 
@@ -76,7 +76,7 @@ while True:
 
 
 def kernel_programs(pid: int) -> set[int]:
-    """The IDs of the BPF programs that a process has loaded into the kernel."""
+    """Return the IDs of the BPF programs that a process has loaded into the kernel."""
     found = set()
     for path in Path(f"/proc/{pid}/fdinfo").iterdir():
         found |= {int(line.split()[1]) for line in path.read_text().splitlines() if line.startswith("prog_id:")}
@@ -95,12 +95,12 @@ def is_in_kernel(program: int) -> bool:
 
 
 def bpftraces(host: Host) -> list[int]:
-    """The processes of bpftrace on a host, which uses the bpftrace of this machine."""
+    """Return the processes of bpftrace on a host, which uses the bpftrace of this machine."""
     return [pid for pid, line in host.pids().items() if " /machine/usr/bin/bpftrace " in line]
 
 
 def tracing(host: Host) -> dict[int, set[int]]:
-    """The processes that have loaded BPF programs, with the IDs of these programs."""
+    """Return the processes that have loaded BPF programs, with the IDs of these programs."""
     found = {}
     for pid in bpftraces(host):
         with suppress(OSError):
@@ -142,7 +142,7 @@ def test_nothing_is_left_in_the_kernel(
 
 
 def programs_that_see(host: Host) -> set[int]:
-    """The BPF programs in the kernel, as soon as bpftrace sees the writes."""
+    """Return the BPF programs in the kernel, as soon as bpftrace sees the writes."""
     wait_for(lambda: tracing(host) and has_samples(host), "bpftrace sees the writes")
     programs = set().union(*tracing(host).values())
     assert programs and all(map(is_in_kernel, programs))
@@ -217,6 +217,6 @@ def test_each_host_has_its_own_end(start: Start, controller: Controller, backgro
 
 
 def kept(controller: Controller, host: str) -> str:
-    """The samples of a host that have arrived on the controller."""
+    """Return the samples of a host that have arrived on the controller."""
     found = sorted((controller.directory / "reports/latest/hosts").glob(f"{host}/log/samples.jsonl"))
     return found[0].read_text() if found else ""

@@ -21,7 +21,7 @@ SMALL = {
 
 
 def power(settings: Settings, cut: str, boot: str = "") -> str:
-    """A command that ends as soon as the host has no power. The power is switched on again in the background."""
+    """Return a command that ends as soon as the host has no power. The power is switched on again in the background."""
     command = (
         f"PYTHONPATH={PROJECT}/tests LOGDISK_TESTBED_STATE={settings.state_base} {sys.executable} -m "
         f"testbed --prefix {settings.prefix}"
@@ -35,12 +35,12 @@ def inventory(bed: Bed, path: Path, **variables: object) -> str:
 
 
 def cut_host(name: str, character: str = "honest", **variables: object) -> HostSpec:
-    """A host whose own variables allow its power to be cut."""
+    """Return a host whose own variables allow its power to be cut."""
     return HostSpec(name, disk="cut", character=character, variables={"cut_confirm": name, **variables})
 
 
 def is_writing(controller: Controller, host: str) -> bool:
-    """Whether the witness of a run has seen writes of a host."""
+    """Return whether the witness of a run has seen writes of a host."""
     return any(
         '"writing"' in state.read_text()
         for state in controller.directory.glob(f"reports/2*/hosts/{host}/log/witness-1.json")

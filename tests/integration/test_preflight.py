@@ -92,7 +92,7 @@ def prepare(bed: Bed, inventory: Path, allow: bool = False) -> Path:
 
 
 def contents(host: Host) -> dict[str, int]:
-    """The files in the places to which a certification writes, with the times of their last change."""
+    """Return the files in the places to which a certification writes, with the times of their last change."""
     places = ("/fut", "/var/tmp", "/tmp", "/root/.mqops-logdisk")
     return {path: (host.root / path.lstrip("/")).lstat().st_mtime_ns for path in host.files(*places)}
 

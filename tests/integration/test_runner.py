@@ -135,7 +135,7 @@ def make_links(runner: Runner) -> None:
 
 
 def controllers_of(runner: Runner) -> list[str]:
-    """The processes on this machine that belong to the jobs of a runner, except those of ssh, which end by
+    """Return the processes on this machine that belong to the jobs of a runner, except those of ssh, which end by
     themselves."""
     lines = [processes.command_line(pid) for pid in processes.all_pids()]
     return [line for line in lines if str(runner.private) in line and "ansible-playbook" in line]

@@ -48,7 +48,7 @@ def marked(value: object) -> object:
 
 
 def options() -> dict[str, object]:
-    """The default of every option of every role."""
+    """Return the default of every option of every role."""
     return {
         name: value
         for path in PROJECT.glob("roles/*/defaults/main.yml")

@@ -94,7 +94,7 @@ def test_a_burst_allowance_runs_out(start: Start, controller: Controller, tmp_pa
 
 
 def disk_of(host: Host) -> int:
-    """The process that provides the slow disk of the host."""
+    """Return the process that provides the slow disk of the host."""
     return next(
         pid
         for pid in processes.all_pids()
@@ -103,7 +103,7 @@ def disk_of(host: Host) -> int:
 
 
 def variation(intervals: list[dict[str, str]]) -> float:
-    """The coefficient of variation of the seconds in which the allowance has certainly been used up."""
+    """Return the coefficient of variation of the seconds in which the allowance has certainly been used up."""
     rates = [int(second["bytes"]) for second in intervals if second["partial"] == "0" and int(second["second"]) > 9]
     return statistics.pstdev(rates) / statistics.fmean(rates)
 

@@ -98,7 +98,7 @@ class Bed:
             os.close(descriptor)
 
     def _free_subnet(self) -> int:
-        """A 10.x.0.0/16 network to which this machine has no other route."""
+        """Return a 10.x.0.0/16 network to which this machine has no other route."""
         taken = {
             int(number)
             for number in re.findall(r"^10\.(\d+)\.", run("ip", "-4", "route", "show", "table", "all"), re.MULTILINE)
@@ -188,7 +188,7 @@ class Bed:
         return {"ANSIBLE_SSH_CONTROL_PATH_DIR": str(self.settings.state / "cp")}
 
     def ssh(self, host: Host, *command: str) -> str:
-        """The output of a command on a host."""
+        """Return the output of a command on a host."""
         return run("ssh", *self.ssh_options(host), f"{host.spec.user}@{host.address}", *command)
 
     def ssh_options(self, host: Host) -> list[str]:
@@ -203,8 +203,8 @@ class Bed:
 
 
 def connect_timeout_s(host: Host) -> int:
-    """The timeout for connecting. A caller that does not expect an answer should not wait long, but a host that answers
-    may be slow, because this machine is busy."""
+    """Return the timeout for connecting. A caller that does not expect an answer should not wait long, but a host that
+    answers may be slow, because this machine is busy."""
     return 60 if host.is_linked else 5
 
 

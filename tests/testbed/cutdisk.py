@@ -126,7 +126,7 @@ def cache_sectors():
 
 
 def place(offset, count):
-    """The position to which a write goes, or None if it is dropped."""
+    """Return the position to which a write goes, or None if it is dropped."""
     global blocks_written
     if count != BLOCK or settings["character"] not in ("drop", "misdirect"):
         return offset
@@ -137,7 +137,7 @@ def place(offset, count):
 
 
 def evicted():
-    """The sectors that must leave the cache, because it is full."""
+    """Return the sectors that must leave the cache, because it is full."""
     excess = len(cache) - cache_sectors()
     if settings["character"] == "torn":
         return chance.sample(list(cache), excess)

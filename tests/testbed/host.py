@@ -84,8 +84,8 @@ def default_size(disk: str, file_system: str) -> str:
 
 
 def interpreter(version: str) -> Path:
-    """The newest Python of a minor version below a version manager's directory. The directory of the interpreter is
-    self-contained, so it can be made available on a host at the same path."""
+    """Return the newest Python of a minor version below a version manager's directory. The directory of the interpreter
+    is self-contained, so it can be made available on a host at the same path."""
     base = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     found = sorted(base.glob(f"{version}.*/bin/python{version}"), key=lambda path: int(path.parts[-3].split(".")[2]))
     if not found:
@@ -111,7 +111,7 @@ class Host:
     # Starting, restarting and switching off
 
     def network_commands(self, bridge: str) -> list[str]:
-        """The commands that `ip -batch` must run before start()."""
+        """Return the commands that `ip -batch` must run before start()."""
         return [
             f"netns add {self.net}",
             f"link add {self.net} type veth peer name eth0 netns {self.net}",
@@ -228,8 +228,8 @@ class Host:
         return Path(f"/proc/{self.pid}/root")
 
     def pids(self, name: str = "*") -> dict[int, str]:
-        """The process IDs on the machine, and the command lines, of those processes of the host whose program name
-        matches the pattern."""
+        """Return the process IDs on the machine, and the command lines, of those processes of the host whose program
+        name matches the pattern."""
         inside = processes.namespace(self.pid, "pid")
         found = {}
         for pid in processes.all_pids():
@@ -255,8 +255,8 @@ class Host:
         return len(found)
 
     def command(self, *words: str) -> list[str]:
-        """The command line that runs a command on the host without using the network. The command has the caller's
-        standard streams."""
+        """Return the command line that runs a command on the host without using the network. The command has the
+        caller's standard streams."""
         return ["nsenter", "--target", str(self.pid), "--mount", "--pid", "--net", "--uts", "--ipc", "--", *words]
 
     def files(self, *directories: str) -> list[str]:

@@ -21,7 +21,7 @@ INSTALL = {
 
 
 def containerfile(image: str) -> str:
-    """The image with everything that a host needs. An image that already has everything does not need a package
+    """Return the image with everything that a host needs. An image that already has everything does not need a package
     manager."""
     complete = " && ".join(
         f"command -v {program} > /dev/null" for program in ("gcc", "/usr/sbin/sshd", "ps", "python3", "sudo", "useradd")
@@ -56,7 +56,7 @@ def unpack(built: str, target: Path) -> None:
 
 
 def engine() -> str:
-    """The container engine that works on this machine."""
+    """Return the container engine that works on this machine."""
     for name in ENGINES:
         if shutil.which(name) and attempt(name, "info"):
             return name

@@ -19,7 +19,7 @@ INTERFACE_REQUEST = "16sH14x"
 
 
 def find(settings: Settings, name: str) -> tuple[Path, str]:
-    """The directory and the interface of a host, for callers that did not start the host."""
+    """Return the directory and the interface of a host, for callers that did not start the host."""
     for path in settings.state.glob("h*/name"):
         if path.read_text() == name:
             return path.parent, f"{settings.prefix}-{path.parent.name[1:]}"
@@ -27,7 +27,7 @@ def find(settings: Settings, name: str) -> tuple[Path, str]:
 
 
 def first_pid(directory: Path, net: str) -> int:
-    """The process ID that a host's PID 1 has on the machine."""
+    """Return the process ID that a host's PID 1 has on the machine."""
     for word in run("ip", "netns", "pids", net).split():
         # There are two nested PID namespaces: the outer one contains the processes of the host's disks, and the inner
         # one is the host.
@@ -38,8 +38,8 @@ def first_pid(directory: Path, net: str) -> int:
 
 
 def disk_pids(directory: Path) -> list[int]:
-    """The processes that are a host's disk, in the order in which they die: nbdkit, which has the cache, and nbdfuse;
-    or the client of a shared file system."""
+    """Return the processes that are a host's disk, in the order in which they die: nbdkit, which has the cache, and
+    nbdfuse; or the client of a shared file system."""
     lines = {pid: processes.command_line(pid) for pid in processes.all_pids()}
     shared = [pid for pid, line in lines.items() if f" -m {CLIENT} " in line and line.endswith(f" {directory}")]
     of_disk = {pid: line for pid, line in lines.items() if f"{directory}/nbd/" in line}

@@ -31,7 +31,7 @@ def namespace(pid: int, kind: str) -> str:
 
 
 def namespace_pids(pid: int) -> list[int]:
-    """The ID of the process in each PID namespace that it belongs to, beginning with the outermost."""
+    """Return the ID of the process in each PID namespace that it belongs to, beginning with the outermost."""
     try:
         for line in (PROC / str(pid) / "status").read_text().splitlines():
             if line.startswith("NSpid:"):

@@ -42,7 +42,7 @@ def reap(settings: Settings) -> None:
 
 
 def leftovers(settings: Settings) -> list[str]:
-    """The remains of the bed on this machine."""
+    """Return the remains of the bed on this machine."""
     found = [f"network namespace {name}" for name in network_namespaces(settings)]
     found += [f"interface {name}" for name in interfaces(settings)]
     found += [f"process {pid}" for pid in helpers(settings)]
@@ -81,7 +81,7 @@ def interfaces(settings: Settings) -> list[str]:
 
 
 def mounts_of(pid: int, devices: list[str]) -> list[Path]:
-    """The paths, as seen from the machine, at which a process has mounted the file systems on some devices."""
+    """Return the paths, as seen from the machine, at which a process has mounted the file systems on some devices."""
     found = []
     with suppress(OSError):
         for line in Path(f"/proc/{pid}/mounts").read_text().splitlines():

@@ -90,7 +90,7 @@ class Server:
         return (self.directory / "ready").exists()
 
     def log(self) -> str:
-        """What happened to clients and locks: one event per line, after the monotonic time in seconds."""
+        """Return what happened to clients and locks: one event per line, after the monotonic time in seconds."""
         return (self.directory / "log").read_text(errors="replace")
 
     def fail_over(self) -> None:
@@ -113,7 +113,7 @@ def fail_over(settings: Settings, name: str) -> None:
 
 
 def pids(settings: Settings, name: str = "") -> list[int]:
-    """The processes of one server of a bed, or of all its servers."""
+    """Return the processes of one server of a bed, or of all its servers."""
     arguments = f" -m {PROGRAM} {directory_of(settings, name)}"
     lines = {pid: processes.command_line(pid) for pid in processes.all_pids() if pid != os.getpid()}
     return [pid for pid, line in lines.items() if arguments in line and (not name or line.endswith(arguments))]

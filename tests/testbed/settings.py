@@ -11,8 +11,8 @@ PREFIX_LENGTH_MAX = 8  # the name of an interface has at most 15 characters: the
 
 
 def default_prefix(kind: str = "c") -> str:
-    """A prefix that differs between checkouts. ``kind`` distinguishes hosts that were started manually (c) from those
-    of a test run (t)."""
+    """Return a prefix that differs between checkouts. ``kind`` distinguishes hosts that were started manually (c) from
+    those of a test run (t)."""
     chosen = os.environ.get("LOGDISK_TESTBED_PREFIX")
     return chosen or f"ld{kind}{zlib.crc32(str(PROJECT).encode()) & 0xFFFF:04x}"
 

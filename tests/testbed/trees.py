@@ -17,7 +17,8 @@ LAYOUT = 1  # incremented when prepare() changes
 
 
 def tree(settings: Settings, release: str = "bookworm", image: str = "") -> Path:
-    """The tree of a Debian release, or of a container image if one is named. It is created if it does not exist yet."""
+    """Return the tree of a Debian release, or of a container image if one is named. It is created if it does not exist
+    yet."""
     if image:
         built = images.build(image)
         return cached(settings, f"image-{digest(built)}", lambda root: images.unpack(built, root))
@@ -31,7 +32,7 @@ def digest(contents: str) -> str:
 
 
 def cached(settings: Settings, name: str, fill: Callable[[Path], None]) -> Path:
-    """The tree with this name. If it does not exist, fill() writes its files to an empty directory."""
+    """Return the tree with this name. If it does not exist, fill() writes its files to an empty directory."""
     target = settings.cache / name
     settings.cache.mkdir(parents=True, exist_ok=True)
     with (settings.cache / f"{name}.lock").open("w") as lock:

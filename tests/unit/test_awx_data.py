@@ -34,7 +34,7 @@ NODES = {node["identifier"]: node for workflow in WORKFLOWS.values() for node in
 
 
 def options():
-    """The options of all roles, by name."""
+    """Return the options of all roles, by name."""
     found = {}
     for specs in sorted(ROOT.glob("roles/*/meta/argument_specs.yml")):
         for entry in yaml.safe_load(specs.read_text())["argument_specs"].values():

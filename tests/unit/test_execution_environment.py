@@ -20,7 +20,7 @@ DEFINITION = (ROOT / "execution-environment/execution-environment.yml").read_tex
 
 
 def pinned(name):
-    """The versions that the tests use."""
+    """Return the versions that the tests use."""
     return re.search(rf"^{re.escape(name)}==[\d.]+", (ROOT / "requirements-dev.txt").read_text(), re.MULTILINE).group()
 
 

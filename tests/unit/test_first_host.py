@@ -155,7 +155,7 @@ def arguments(task):
 
 
 def is_computed(task):
-    """Whether a role is included by a name or a file that is computed, and not in a loop,
+    """Return whether a role is included by a name or a file that is computed, and not in a loop,
     which evaluates it for each host."""
     included = next((task[name] for name in INCLUDING if name in task), {})
     return "loop" not in task and any("{{" in str(included.get(key)) for key in ("name", "tasks_from"))

@@ -43,7 +43,7 @@ def is_later(node: ast.AST) -> bool:
 
 
 def left_out(function: ast.FunctionDef) -> bool:
-    """Whether all cases of a test are left out. A mark on a single parameter leaves out only that case."""
+    """Return whether all cases of a test are left out. A mark on a single parameter leaves out only that case."""
     return any(
         is_later(decorator) and "parametrize" not in ast.unparse(decorator) for decorator in function.decorator_list
     )
@@ -51,7 +51,7 @@ def left_out(function: ast.FunctionDef) -> bool:
 
 @cache
 def in_make_test() -> dict[str, list[str]]:
-    """The names of the tests that `make test` runs, each with the files that contain a test of this name."""
+    """Return the names of the tests that `make test` runs, each with the files that contain a test of this name."""
     found: dict[str, list[str]] = {}
     for folder in ("tests/unit", "tests/integration", "src/tests"):
         for path in sorted((PROJECT / folder).rglob("test_*.py")):

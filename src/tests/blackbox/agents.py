@@ -16,7 +16,7 @@ MARK = '{"host": "h", "kind": "mqops.logdisk", "run_id": "r"}'
 
 
 def make_folder(place, name="dir"):
-    """A directory with the mark of the collection."""
+    """Returns a directory with the mark of the collection."""
     path = os.path.join(place.path, name)
     os.makedirs(path, exist_ok=True)
     with open(os.path.join(path, ".mqops-logdisk.json"), "w") as file:
@@ -118,12 +118,12 @@ class Agent:
 
 
 def figures(answer):
-    """The values of an answer by their keys."""
+    """Returns the values of an answer by their keys."""
     return dict(word.split("=", 1) for word in answer.split() if "=" in word)
 
 
 def is_gone(pid):
-    """Whether a process has ended, even if nobody has waited for it."""
+    """Returns whether a process has ended, even if nobody has waited for it."""
     try:
         with open("/proc/%d/stat" % pid) as file:
             return file.read().rpartition(")")[2].split()[0] in "ZX"

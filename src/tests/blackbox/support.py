@@ -120,7 +120,7 @@ def until(condition, what, process=None):
 
 
 def holds(path, text):
-    """Whether a file exists and contains the given text."""
+    """Returns whether a file exists and contains the given text."""
     with contextlib.suppress(OSError), open(path, errors="replace") as file:
         return text in file.read()
     return False
@@ -197,7 +197,7 @@ def strace(place, *inject, **keywords):
 
 
 def preloaded(place, source):
-    """A command prefix that preloads the given C source before libc."""
+    """Returns a command prefix that preloads the given C source before libc."""
     shim = os.path.join(place.path, "shim")
     with open(shim + ".c", "w") as file:
         file.write("#define _GNU_SOURCE\n" + source)
@@ -206,7 +206,7 @@ def preloaded(place, source):
 
 
 def opening(place, condition, error):
-    """A command prefix under which openat of `name` with `flags` fails with the given error if the condition is
+    """Returns a command prefix under which openat of `name` with `flags` fails with the given error if the condition is
     true."""
     source = """
         #include <errno.h>
@@ -322,7 +322,7 @@ def consistent(result):
 
 
 def cut_short(run):
-    """Whether the last step may be shorter than planned."""
+    """Returns whether the last step may be shorter than planned."""
     return run["exit_status"] != "0" or run["exit_reason"] == "ended_early"
 
 

@@ -64,7 +64,7 @@ def written(directory, queue_manager):
 
 
 def counts_of(lines):
-    """The last count of each queue manager; counts and the times of ticks never decrease."""
+    """Returns the last count of each queue manager; counts and the times of ticks never decrease."""
     counts, ticked = {}, 0
     for line in lines:
         word, *values = line.split()

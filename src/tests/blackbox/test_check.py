@@ -71,7 +71,7 @@ def rows(result):
 
 
 def path_of(place, queue_manager, number):
-    """The file and the offset of the last write that went to the same position as the given write."""
+    """Returns the file and the offset of the last write that went to the same position as the given write."""
     file, block = divmod((number - 1) % RING, BLOCKS)
     return "%s/q%d/mqldt_testfile.%04d" % (place.dir, queue_manager, file), block * BLOCK_BYTES
 

@@ -45,7 +45,7 @@ def read_all(master):
 
 
 def on_terminal(place, *options):
-    """The text that a run shows on a terminal."""
+    """Returns the text that a run shows on a terminal."""
     shutil.rmtree(place.tables, ignore_errors=True)
     master, slave = pty.openpty()
     process = subprocess.Popen(place.command(*options), stdout=slave, stderr=slave, stdin=subprocess.DEVNULL)
@@ -78,7 +78,7 @@ def microseconds(ns):
 
 
 def rows_by_tables(seconds, every):
-    """The rows of --monitor, computed from intervals.csv: a partial second at the end joins the last row."""
+    """Returns the rows of --monitor, computed from intervals.csv: a partial second at the end joins the last row."""
     whole = sum(second["partial"] == "0" for second in seconds)
     rows = []
     for begin in range(0, whole, every):

@@ -59,7 +59,8 @@ def loop_device(place, *options, **keywords):
 
 
 def named(place, node, commands=""):
-    """A command prefix that runs commands in /dev/disk/by-id, after which test-DISK_1 leads to the given node."""
+    """Returns a command prefix that runs commands in /dev/disk/by-id, after which test-DISK_1 leads to the given
+    node."""
     dev = os.path.join(place.path, "dev")
     os.makedirs(dev, exist_ok=True)
     script = """

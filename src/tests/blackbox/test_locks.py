@@ -54,7 +54,7 @@ def create(agent, **files):
 
 
 def waits_for_lock(pid):
-    """Whether the kernel lists the process as one that waits for a lock."""
+    """Returns whether the kernel lists the process as one that waits for a lock."""
     with open("/proc/locks") as file:
         return any(words[1] == "->" and words[5] == str(pid) for words in map(str.split, file))
 

@@ -11,8 +11,8 @@ PERIOD_US = 100000
 
 
 def hierarchy():
-    """The path of the cgroups that have the cpu controller, and whether they are version 1; (None, False) if groups
-    with a quota cannot be made."""
+    """Returns the path of the cgroups that have the cpu controller, and whether they are version 1; (None, False) if
+    groups with a quota cannot be made."""
     with open("/proc/self/mountinfo") as file:
         mounts = [(line.split()[4], line.split(" - ")[1].split()) for line in file]
     for point, (kind, dummy, options) in mounts:

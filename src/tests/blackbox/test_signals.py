@@ -67,7 +67,7 @@ def ignored_signals_stay_ignored(place):
 
 
 def tester_below(process):
-    """The pid of the tester that strace started."""
+    """Returns the pid of the tester that strace started."""
     return int(
         subprocess.check_output(["ps", "-o", "pid=", "--ppid", str(process.pid)], universal_newlines=True).split()[0]
     )

@@ -121,7 +121,7 @@ def streams_in_places(place):
 
 
 def place_rows(text, when):
-    """The rows of places on the screen: count, operations per second, and mean latency and response time in
+    """Returns the rows of places on the screen: count, operations per second, and mean latency and response time in
     microseconds, by place and operation."""
     found = {}
     for line in text.splitlines():
@@ -267,8 +267,8 @@ def published_walk(blocks, units, operations, chance):
 
 
 def seen_by_a_cache(operations):
-    """The number of distinct blocks written, of distinct blocks used, and of hits in a cache of the 1,000 blocks used
-    last."""
+    """Returns the number of distinct blocks written, of distinct blocks used, and of hits in a cache of the 1,000
+    blocks used last."""
     cache, hits, blocks = collections.OrderedDict(), 0, collections.defaultdict(set)
     for operation, block in operations:
         hits += block in cache

@@ -24,5 +24,5 @@ ACCEPTED_AFTER_LEASE = {
 
 
 def fenced(character: str) -> set[int]:
-    """The operations that fail if the lease has expired since the file was opened."""
+    """Return the operations that fail if the lease has expired since the file was opened."""
     return NEEDS_LEASE - ACCEPTED_AFTER_LEASE.get(character, set())

@@ -72,7 +72,7 @@ class Locking:
         return self.tree.node(request.node), Lock((request.client.number, owner), start, end, exclusive, pid)
 
     def decide(self, waiting: Waiting) -> bool:
-        """Whether the request is answered now."""
+        """Return whether the request is answered now."""
         request, node, lock = waiting.request, waiting.node, waiting.lock
         now = time.monotonic()
         if now < self.grace_until and not locks.holds(node.locks, lock):

@@ -18,7 +18,7 @@ class Lock:
 
 
 def rival(locks: list[Lock], wanted: Lock) -> Lock | None:
-    """A lock of another owner that excludes the wanted one."""
+    """Return a lock of another owner that excludes the wanted one."""
     for lock in locks:
         if lock.owner != wanted.owner and overlap(lock, wanted) and (lock.exclusive or wanted.exclusive):
             return lock
@@ -26,7 +26,7 @@ def rival(locks: list[Lock], wanted: Lock) -> Lock | None:
 
 
 def holds(locks: list[Lock], wanted: Lock) -> bool:
-    """Whether the owner has that very lock, or a larger one of the same type."""
+    """Return whether the owner has that very lock, or a larger one of the same type."""
     return any(
         lock.owner == wanted.owner
         and lock.exclusive == wanted.exclusive

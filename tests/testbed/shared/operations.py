@@ -52,7 +52,7 @@ def attributes(node: Node) -> bytes:
 
 
 def entry(node: Node) -> bytes:
-    """A name's node. Hosts look it up again each time, because another host may have changed it."""
+    """Return a name's node. Hosts look it up again each time, because another host may have changed it."""
     return wire.ENTRY.pack(node.number, 0, 0, 0, 0, 0) + attributes(node)
 
 

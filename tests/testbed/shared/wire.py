@@ -74,8 +74,8 @@ def reply(unique: int, body: bytes = b"", error: int = 0) -> bytes:
 
 
 def split(received: bytes) -> tuple[list[memoryview], bytes]:
-    """The complete messages at the beginning of what was received, and the rest. A length that no message has is a
-    ValueError."""
+    """Return the complete messages at the beginning of what was received, and the rest. A length that no message has is
+    a ValueError."""
     view = memoryview(received)
     messages, start = [], 0
     while len(view) - start >= 4:
@@ -90,5 +90,5 @@ def split(received: bytes) -> tuple[list[memoryview], bytes]:
 
 
 def names(body: memoryview, count: int) -> list[bytes]:
-    """The names in a request, each of which ends with a zero byte."""
+    """Return the names in a request, each of which ends with a zero byte."""
     return bytes(body).split(b"\0")[:count]

@@ -102,7 +102,7 @@ def rules(address):
 
 
 def have_run(times):
-    """Whether each of these times has come: until then, it is in the year 1. At first, there are none."""
+    """Return whether each of these times has come: until then, it is in the year 1. At first, there are none."""
     return bool(times) and not any(time.startswith("0001") for time in times)
 
 

@@ -58,7 +58,7 @@ def check(monkeypatch):
 
 
 def problem_in(answer):
-    """The only sentence of a refusal, which becomes the message with which the role fails the command."""
+    """Return the only sentence of a refusal, which becomes the message with which the role fails the command."""
     (problem,) = answer["problems"]
     assert answer["logdisk"]["kind"] == "refused" and answer["logdisk"]["reason"] == problem
     return problem

@@ -40,7 +40,7 @@ def log_of(text):
 
 
 def answer(text):
-    """The log settings in a qm.ini, or the error."""
+    """Return the log settings in a qm.ini, or the error."""
     try:
         log = log_of(text)
         return _ini_files.log_settings(log), log and log.path_of("LogPath")

@@ -42,7 +42,7 @@ WAYS = ("unlock", "close", "exit", "kill")
 
 
 def pair(first="db01", second="db02", directory=DIRECTORY, server="10.1.0.9:/mq", settings=None):
-    """The results of two hosts on a file server that keeps every promise."""
+    """Return the results of two hosts on a file server that keeps every promise."""
     steps = []
     for step in STEPS:
         roles = [(first, second), (second, first)] if step in BOTH_WAYS else [(first, second)]

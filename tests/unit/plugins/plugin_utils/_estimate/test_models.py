@@ -25,7 +25,7 @@ SAN = fit_line([(size, 193_000 + size / 1.26) for size in (4096, 65536, MIB, 4 *
 
 
 def one_ms(size_bytes):
-    """A disk that takes exactly 1 ms for every write."""
+    """Return a disk that takes exactly 1 ms for every write."""
     return 1e6
 
 

@@ -37,7 +37,7 @@ VALID = [entry("2026-05-01", host=host, volume_id=host) for host in ("db01", "db
 
 
 def result(day, verdict="pass", failed="", passed=EVERY, until="2026-08-01", first="db01", second="db02", **keys):
-    """A result of a pair in the history."""
+    """Return a result of a pair in the history."""
     known = {
         "run_id": f"run-{day}",
         "first": first,

@@ -50,7 +50,7 @@ def place(tmp_path):
 
 
 def certification(base, place, profile=PROFILE, host="h", **keys):
-    """A run that was measured, looked up and judged."""
+    """Return a run that was measured, looked up and judged."""
     directory = RunDirectory.create(
         str(base), fabricate.run_data([host], profile, history={"place": place, "required": True})
     )

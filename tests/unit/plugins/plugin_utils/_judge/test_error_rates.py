@@ -42,7 +42,8 @@ TEXTBOOK = "a textbook bound would pass"
 
 
 def textbook_passes(writes: list[int], slow: list[int], allowed: Fraction) -> bool:
-    """Whether the normal approximation of a binomial bound is within the limit, as if slow writes were independent."""
+    """Return whether the normal approximation of a binomial bound is within the limit, as if slow writes were
+    independent."""
     count, share = sum(writes), sum(slow) / sum(writes)
     return share + NormalDist().inv_cdf(1 - ALPHA) * math.sqrt(share * (1 - share) / count) <= allowed
 

@@ -41,7 +41,7 @@ SOURCES = {
 
 
 def row(observation):
-    """The judged figures of the log, from its table."""
+    """Return the judged figures of the log, from its table."""
     rows = list(csv.DictReader(io.StringIO(tables_of(observation, QM1)["results.csv"].decode())))
     return {
         name: rows[-1][name]

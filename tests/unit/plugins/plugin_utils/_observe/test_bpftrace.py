@@ -27,7 +27,7 @@ START = {"base": BASE}
 
 
 def counted(*latencies_ns, size=4096, errors=0):
-    """The kernel's output for operations with these latencies."""
+    """Return the kernel's output for operations with these latencies."""
     if not latencies_ns:
         return {"buckets": {}, "sum_ns": 0, "bytes": 0, "errors": errors}
     buckets = {}

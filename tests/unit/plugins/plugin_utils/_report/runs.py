@@ -60,7 +60,7 @@ EVERY_VERDICT = {
 
 
 def every_verdict(base):
-    """A run with a host for each verdict."""
+    """Return a run with a host for each verdict."""
     profile = {
         "name": "mine",
         "qualifies": {"min_duration_s": 300},
@@ -83,7 +83,7 @@ def every_verdict(base):
 
 
 def hostile(base):
-    """A run in which everything that a host or an inventory can name is hostile."""
+    """Return a run in which everything that a host or an inventory can name is hostile."""
     rows = fabricate.sweep_rows(block_sizes=(4096,), latency_ns=5_000_000)
     measured = {
         name: fabricate.tables(rows, warning_1=name.replace("\x00", ""), device_model=name.replace("\x00", ""))
@@ -104,7 +104,7 @@ def hostile(base):
 
 
 def certified(base):
-    """A run of two hosts with certificates. One host has two queue managers and a volume with another name."""
+    """Return a run of two hosts with certificates. One host has two queue managers and a volume with another name."""
     names = ("db07", "db08")
     kept = {
         "history": {"place": "postgresql://h/db", "required": True, "keep_report": True},
@@ -123,7 +123,7 @@ def certified(base):
 
 
 def preflight(base):
-    """A run in check mode: a host that can be measured, one that would be refused, and one without a record."""
+    """Return a run in check mode: a host that can be measured, one that would be refused, and one without a record."""
     refused = fabricate.failed("db08", "error", "workspace", "it holds a queue manager")
     return fabricate.run_directory(
         base, {}, [HostRecord("db07", kind="preflight"), refused], expected=["db07", "db08", "db09"], check_mode=True
@@ -131,7 +131,7 @@ def preflight(base):
 
 
 def merged(base):
-    """A run that was merged from two others."""
+    """Return a run that was merged from two others."""
     runs = [fabricate.run_directory(base / name, {f"db0{name}": fast()}) for name in ("1", "2")]
     directory = merge_runs([run.path for run in runs], str(base / "merged"))
     judge_run(directory, GATE)
@@ -139,7 +139,7 @@ def merged(base):
 
 
 def interrupted(base):
-    """A run without its gate, with a tester that was cut short and left something behind."""
+    """Return a run without its gate, with a tester that was cut short and left something behind."""
     files = fabricate.tables(
         exit_status=4, exit_reason="deadline", in_flight_age_ns=12 * 10**9, warning_1="on a file system under test"
     )
@@ -150,7 +150,7 @@ def interrupted(base):
 
 
 def commits(base):
-    """A run of the commit workload, with two queue managers."""
+    """Return a run of the commit workload, with two queue managers."""
     measured = {
         (2048, 1): (2400, 8192, 200_000, 410_000),
         (2048, 60): (110_000, 106_496, 280_000, 550_000),
@@ -223,7 +223,7 @@ def mailbox(reads_ms=1.0, log_ms=1.0, loads=(2, 4, 8)):
 
 
 def streams(base):
-    """A run of a workload of streams: a host that passes, one with slow reads, and one with slow log writes."""
+    """Return a run of a workload of streams: a host that passes, one with slow reads, and one with slow log writes."""
     measured = {"db01": mailbox(), "db02": mailbox(reads_ms=3), "db03": mailbox(log_ms=4)}
     run = fabricate.run_data(measured, profile=MAILBOX_PROFILE, parameters={"sweep_workload": "mailbox-2010"})
     directory = RunDirectory.create(str(base), run)
@@ -310,8 +310,8 @@ def observation(
     own_profile=True,
     profile="mq-live",
 ):
-    """A run that observed live queue managers: one is judged and is slower than certified, two are judged only if all
-    of them are, and one has disappeared."""
+    """Return a run that observed live queue managers: one is judged and is slower than certified, two are judged only
+    if all of them are, and one has disappeared."""
     place = str(base / "history.sqlite")
     open_history(place, create=True).close()
     tested = RunDirectory.create(str(base), fabricate.run_data(names[:2], history={"place": place}))
@@ -344,7 +344,7 @@ def observation(
 
 
 def cut(number, outcome="kept", reason="all 31,200 acknowledged writes were found", **row):
-    """A power cut of a host with one queue manager, as its record has it."""
+    """Return a power cut of a host with one queue manager, as its record has it."""
     known = {"acknowledged_writes": "31200", "found_writes": "31201", "in_flight": "new", "outcome": outcome, **row}
     checked = [{**known, "worker": worker} for worker in ("1", "all")] if outcome != "inconclusive" else []
     figures = {
@@ -365,7 +365,7 @@ def cut(number, outcome="kept", reason="all 31,200 acknowledged writes were foun
 
 
 def lost_tail(number, **row):
-    """A power cut that lost the newest writes."""
+    """Return a power cut that lost the newest writes."""
     size = {"lost_tail_writes": "63", "lost_tail_bytes": str(63 * 4096), "lost_tail_ns": "20192307"}
     first = {
         "finding": "lost tail",
@@ -383,7 +383,7 @@ def lost_tail(number, **row):
 
 
 def power_cuts(base, loss=lost_tail):
-    """A run of power cuts: a host that keeps everything, one that loses its newest writes,
+    """Return a run of power cuts: a host that keeps everything, one that loses its newest writes,
     one that does not come back, and one without a record."""
     run = fabricate.run_data(["db01", "db02", "db03", "db04"], kind="durability")
     directory = RunDirectory.create(str(base), run)
@@ -409,7 +409,7 @@ def power_cuts(base, loss=lost_tail):
 
 
 def kept_cuts(base, count, profile=None, hosts=("db01",)):
-    """A run of power cuts of hosts that keep everything, each with that many cuts."""
+    """Return a run of power cuts of hosts that keep everything, each with that many cuts."""
     run = fabricate.run_data(list(hosts), *([profile] if profile else []), kind="durability")
     directory = RunDirectory.create(str(base), run)
     for host in hosts:
@@ -423,8 +423,8 @@ def kept_cuts(base, count, profile=None, hosts=("db01",)):
 
 
 def locks(base):
-    """A test of locks: a pair that keeps every promise, one whose former holder still writes, one that takes over too
-    late and has no command for the rest, one that was not finished, and a host without a record."""
+    """Return a test of locks: a pair that keeps every promise, one whose former holder still writes, one that takes
+    over too late and has no command for the rest, one that was not finished, and a host without a record."""
     pairs = [
         lock_pairs.pair("db01", "db02"),
         changed(lock_pairs.pair("db03", "db04"), "cut_off", "broken", "late_write_landed", "db03", late_sectors=88),
@@ -436,7 +436,7 @@ def locks(base):
 
 
 def empty(base):
-    """A run that expected no host."""
+    """Return a run that expected no host."""
     return fabricate.run_directory(base, {})
 
 

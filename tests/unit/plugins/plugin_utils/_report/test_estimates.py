@@ -27,7 +27,7 @@ SAN = fabricate.sweep_rows(latency_ns=193_000, bandwidth=1.26e9)
 
 
 def latency_ns(size_bytes):
-    """The latency of the disk in the class SAN."""
+    """Return the latency of the disk in the class SAN."""
     return 193_000 + size_bytes / 1.26
 
 

@@ -24,7 +24,7 @@ PROFILE = {
 
 
 def run(base, asked, rows=SAN):
-    """A run whose hosts, by name, are required to carry that many messages per second."""
+    """Return a run whose hosts, by name, are required to carry that many messages per second."""
     targets = {
         host: {"target_message_bytes": 2048, "target_messages_per_s": rate, "target_clients": 60}
         for host, rate in asked.items()

@@ -37,7 +37,7 @@ def locks(rendered):
 
 
 def text_of(directory):
-    """The text of the page, without markup."""
+    """Return the text of the page, without markup."""
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", runs.content(directory, "index.html"))).split())
 
 

@@ -28,7 +28,7 @@ def observation(rendered):
 
 
 def page(directory):
-    """The text of the page, without markup."""
+    """Return the text of the page, without markup."""
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", runs.content(directory, "index.html"))).split())
 
 

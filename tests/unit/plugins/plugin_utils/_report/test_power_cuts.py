@@ -33,7 +33,7 @@ def cuts(rendered):
 
 
 def page(directory):
-    """The text of the page, without markup."""
+    """Return the text of the page, without markup."""
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", runs.content(directory, "index.html"))).split())
 
 
