@@ -80,14 +80,14 @@ static void start_background_threads(struct run *run) {
     for (uint64_t i = 0; i < run->options->background_threads; i++) {
         pthread_t thread;
         if (!thread_start(&thread, keep_busy, NULL)) {
-            run_warn(run, "--backgroundThreads: not all threads could be made");
+            run_warn(run, "--backgroundThreads: not all threads could be created");
             return;
         }
         (void)pthread_detach(thread);
     }
 }
 
-// In a thread, because files and disks may hang.
+// Runs in a thread, because files and disks may hang.
 static void prepare(void *argument) {
     struct run *run = argument;
     if (!preflight_surroundings(run, &run->workspace.failure)) {

@@ -228,7 +228,7 @@ static const struct rule rules[] = {
     {"lock", 0, KIND_FLAG, FIELD(lock), .locks = true,
      .help = "obey commands from standard input about locks of files in --dir, until the input ends"},
     {"cpu", 0, KIND_RANGES, FIELD(cpus), .max = OPTIONS_CPUS_MAX - 1, .elements = OPTIONS_LIST_MAX,
-     .allowed = "processors, as 0-3,8", .example = "0-3", .argument = "LIST",
+     .allowed = "processors, such as 0-3,8", .example = "0-3", .argument = "LIST",
      .help = "pin the writers to these processors, in turn", .key = "option_cpus", .unit = "text"},
     {"runId", 0, KIND_TEXT, FIELD(run_id), .locks = true, .good = is_run_id,
      .allowed = "up to 64 letters, digits, '.', '_' and '-'", .example = "2026-11-21", .argument = "ID",

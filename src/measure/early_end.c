@@ -14,7 +14,7 @@
 #define POWER 3
 // Added to the logarithm of the required odds, as a margin for the writes that end after the decision.
 #define SPARE 1
-// A step is slower than before if its last minute has less than this share of the writes of its best minute.
+// A step is slower than before if the writes in its last minute are less than this share of those in its best minute.
 #define MINUTE 60
 #define SLOWER_SHARE 0.8
 
@@ -133,7 +133,7 @@ void early_end_begin_step(struct early_end *early_end, uint64_t block_bytes, uin
     }
 }
 
-// The seconds of a limit on a share, and the claim about them.
+// Returns the seconds for a limit on a share of writes or time, and sets the claim about them.
 static const struct evidence_second *seconds_of(struct early_end *early_end, const struct early_end_limit *limit,
                                                 uint32_t writers, uint64_t fastest_ns, struct evidence_claim *claim) {
     *claim = (struct evidence_claim){
@@ -178,7 +178,8 @@ static bool is_slower_than_before(const struct early_end *early_end) {
     return (double)minute < SLOWER_SHARE * (double)best;
 }
 
-// A limit of --failAbove that is not broken so far is kept if it is latency_max. At least one must judge the step.
+// Returns true if every limit that applies to the step is kept, and at least one applies. A limit on latency_max needs
+// no evidence: it is kept as long as no write breaks it.
 static bool all_are_kept(struct early_end *early_end, uint64_t fastest_ns) {
     bool any = false;
     for (size_t i = 0; i < early_end->count; i++) {

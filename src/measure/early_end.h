@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // --failAbove=FIGURE:TIME[:SIZES[:LOADS]]: ends a step of the log, and the run with it, as soon as its writes show that
-// this limit is broken. For a percentile this takes evidence (figures/evidence.h) that beats the odds of --failOdds,
-// for latency_max a single write. The tester decides only to stop. The verdict is made from the tables.
+// this limit is broken. For a percentile, this takes evidence (figures/evidence.h) that beats the odds of --failOdds;
+// for latency_max, a single write is enough. The tester only decides when to stop. The verdict is based on the tables.
 //
 // --passAfter=SECONDS: also ends a step, but not the run, if all of these limits are certainly kept: after that many
 // seconds, none of which broke a limit, with evidence that beats the odds of --passOdds. Once a second has broken a
-// limit, the step is measured to its end. So there is only one instant at which a step can end in this way, and looking
-// repeatedly makes no wrong pass more likely. It does not end before its files have been written once, while it is
-// slower than it was before (a limit of the volume may slow it down), or if several queue managers write.
+// limit, the step is measured to its end. Therefore, a step can end in this way at one instant only, and repeated
+// checks do not make a wrong pass more likely. The step does not end before its files have been written once, while it
+// is slower than it was before (a limit of the volume may slow it down), or if several queue managers write.
 #pragma once
 
 #include "base/options.h"

@@ -191,7 +191,7 @@ static bool start_threads(struct workers *workers, struct failure *failure) {
         if (sem_init(&worker->start, 0, 0) != 0 || !thread_start(&worker->thread, worker_main, worker)) {
             return failure_set(
                 failure, EXIT_REFUSED,
-                "%s: cannot make a thread for %s %" PRIu32 "; raise the "
+                "%s: cannot create a thread for %s %" PRIu32 "; raise the "
                 "limits on processes and on memory (ulimit -u, ulimit -v), or take fewer %ss",
                 workload->load_option, workload->worker_title, workers->count + 1, workload->worker_title);
         }

@@ -44,7 +44,7 @@ static bool open_directory(struct tables *tables, struct failure *failure) {
         tables->dir_fd = open(tables->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     }
     return tables->dir_fd >= 0 ||
-           failure_set(failure, EXIT_REFUSED, "--tables=%s: cannot make or open the directory: %s", tables->path,
+           failure_set(failure, EXIT_REFUSED, "--tables=%s: cannot create or open the directory: %s", tables->path,
                        strerror(errno));
 }
 

@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Uses the stamp in each sector of an run with passes to determine which write it belongs to. Writes of a queue
+// Uses the stamp in each sector of a run with passes to determine which write it belongs to. Writes of a queue
 // manager are numbered from 1; 0 stands for the preformat. Write w goes to position (w - 1) mod R of the queue
 // manager's ring, where R is the number of positions, which is also the number of writes in a pass.
 #pragma once

@@ -87,8 +87,8 @@ static bool open_pinned(struct opening *opening, int pin, int flags) {
     }
     if (fd < 0 && error == EBUSY) {
         return refuse(opening,
-                      "(%s) is in use: a process, the kernel or another place has it exclusively, or it is mounted in "
-                      "another mount namespace; name another device",
+                      "(%s) is in use: a process, the kernel or another place has it open exclusively, or it is mounted "
+                      "in another mount namespace; name another device",
                       opening->node);
     }
     return fd >= 0 || refuse(opening, "(%s) cannot be opened: %s; the tester's user must be able to read and write it",
@@ -116,7 +116,7 @@ static bool measure(struct opening *opening, uint64_t *device_bytes) {
     }
     if (*device_bytes < needed) {
         return refuse(opening,
-                      "(%s) has %s bytes, and the test takes %s (its share of the capacity, and 1 MiB at both ends "
+                      "(%s) has %s bytes, but the test takes %s (its share of the capacity, and 1 MiB at both ends "
                       "that is never written to); take less (--numFiles, --fileSize, share)",
                       opening->node, format_thousands(text[0], *device_bytes), format_thousands(text[1], needed));
     }

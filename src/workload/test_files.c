@@ -120,7 +120,7 @@ static bool open_directory(struct workspace *workspace, uint32_t number) {
         (void)begin_activity(workspace, "mkdir", number, NO_FILE, 0);
         place->made = mkdir(path, 0770) == 0;
         if (!place->made && errno != EEXIST) {
-            return refuse(workspace, "%s: cannot make %s: %s", option_of(place), path, strerror(errno));
+            return refuse(workspace, "%s: cannot create %s: %s", option_of(place), path, strerror(errno));
         }
     }
     (void)begin_activity(workspace, "open", number, NO_FILE, 0);
@@ -161,7 +161,7 @@ static bool enough_descriptors(struct workspace *workspace) {
     }
     if (limit.rlim_cur < needed) {
         return refuse(workspace,
-                      "--numFiles x --qm needs %" PRIu64 " open files, and the limit is %" PRIu64
+                      "--numFiles x --qm needs %" PRIu64 " open files, but the limit is %" PRIu64
                       "; raise it (ulimit -n), or take fewer files",
                       needed, (uint64_t)limit.rlim_max);
     }

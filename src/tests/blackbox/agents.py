@@ -1,6 +1,6 @@
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The tester with --lock: an agent, to which a test sends commands."""
+"""Runs the tester with --lock as an agent, to which a test sends commands."""
 
 import contextlib
 import os
@@ -16,7 +16,7 @@ MARK = '{"host": "h", "kind": "mqops.logdisk", "run_id": "r"}'
 
 
 def make_folder(place, name="dir"):
-    """Returns a directory with the mark of the collection."""
+    """Creates a directory with the mark of the collection, and returns its path."""
     path = os.path.join(place.path, name)
     os.makedirs(path, exist_ok=True)
     with open(os.path.join(path, ".mqops-logdisk.json"), "w") as file:
@@ -29,7 +29,8 @@ def files_in(path):
 
 
 class Agent:
-    """A process with --lock. Its lines are kept in `lines`; those that no test asked for stay in `unread`."""
+    """A process with --lock. All its lines are kept in `lines`, and those that no test has asked for yet in
+    `unread`."""
 
     def __init__(self, path, *options, **keywords):
         command = [keywords.get("logdisk", LOGDISK), "--lock", "--dir=" + path, "--runId=r", "--deadline=120"]
@@ -48,7 +49,7 @@ class Agent:
             self.ready = self._next()
 
     def read(self):
-        """Starts to take lines."""
+        """Starts a thread that receives the lines of the agent."""
         self._reader = threading.Thread(target=self._take_lines, daemon=True)
         self._reader.start()
 
@@ -68,8 +69,8 @@ class Agent:
         self.process.stdin.flush()
 
     def answer(self, begin):
-        """Waits for the first line that begins with these words and was not returned before, and returns its other
-        words."""
+        """Waits for the first line that begins with these words and was not returned before. Returns the rest of the
+        line."""
         for line in self.unread:
             if (line + " ").startswith(begin + " "):
                 self.unread.remove(line)
@@ -86,12 +87,12 @@ class Agent:
         return self.answer(" ".join(command.split()[:2]))
 
     def must(self, command, wanted="done"):
-        """Sends a command, and returns the figures of its answer."""
+        """Sends a command, checks the outcome in its answer, and returns the figures of the answer."""
         self.tell(command)
         return self.must_answer(" ".join(command.split()[:2]), wanted)
 
     def must_answer(self, begin, wanted):
-        """Waits for a final answer; returns its figures."""
+        """Waits for a final answer, checks its outcome, and returns its figures."""
         answer = self.answer(begin)
         while answer.split()[0] == "each":
             answer = self.answer(begin)
@@ -106,7 +107,7 @@ class Agent:
         return int(pid)
 
     def end(self):
-        """Ends standard input; returns the status and what stands on standard error."""
+        """Closes standard input, and returns the exit status and the text from standard error."""
         with contextlib.suppress(BrokenPipeError):
             self.process.stdin.close()
         return self.wait()
@@ -118,12 +119,12 @@ class Agent:
 
 
 def figures(answer):
-    """Returns the values of an answer by their keys."""
+    """Returns the values in an answer by their keys."""
     return dict(word.split("=", 1) for word in answer.split() if "=" in word)
 
 
 def is_gone(pid):
-    """Returns whether a process has ended, even if nobody has waited for it."""
+    """Returns whether a process has ended, even if its parent has not waited for it."""
     try:
         with open("/proc/%d/stat" % pid) as file:
             return file.read().rpartition(")")[2].split()[0] in "ZX"
@@ -133,7 +134,7 @@ def is_gone(pid):
 
 @contextlib.contextmanager
 def agents(path, count=1, **keywords):
-    """Agents that have ended in order, with no file left, at the end of the block."""
+    """Starts agents. At the end of the block, each must end in an orderly way, and no file may be left."""
     running = [Agent(path, **keywords) for _ in range(count)]
     try:
         yield running if count > 1 else running[0]
@@ -147,7 +148,8 @@ def agents(path, count=1, **keywords):
 
 
 def until_answer(agent, begin, condition):
-    """Takes answers that begin with these words until one fulfils the condition."""
+    """Takes answers that begin with these words until the figures of one fulfil the condition, and returns these
+    figures."""
     end = time.monotonic() + PATIENCE_S
     while True:
         found = figures(agent.answer(begin))

@@ -1,6 +1,6 @@
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the tests share: a directory for each test, temporary mounts, and tools that make system calls fail.
+"""Code that the tests share: a directory for each test, temporary mounts, and tools that make system calls fail.
 
 A test is a function with @test or @root_test; it gets its own Place. run.py finds and runs them.
 """

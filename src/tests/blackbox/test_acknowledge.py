@@ -195,7 +195,7 @@ def killed_run_leaves_whole_files(place):
     out, err = process.communicate(timeout=PATIENCE_S)
     whole = "".join(lines + [out]).rpartition("\n")[0].splitlines()
     assert READY.match(whole[0]), whole[0]
-    equal([line for line in whole if line.startswith("end")], [], "an end that nobody said")
+    equal([line for line in whole if line.startswith("end")], [], "no line `end`")
     count = counts_of(whole)[1]
     found = written(place.dir, 1)
     assert 2 * RING < count <= found, (count, found, err)
@@ -265,7 +265,7 @@ def slow_reader_never_blocks_a_writer(place):
         universal_newlines=True,
     )
     os.close(write_end)
-    until(lambda: holds(place.tables + "/run.csv", "complete,"), "its result, which nobody held up", process)
+    until(lambda: holds(place.tables + "/run.csv", "complete,"), "the result is complete", process)
     with os.fdopen(read_end) as stream:
         lines = stream.read().splitlines()
     result = place.finish(process)
@@ -362,7 +362,7 @@ def only_marked_files_are_removed(place):
         equal((result.status, result.out), (2, ""), result.err)
         contains(result.err, *parts)
         equal(
-            [sorted(os.listdir(place.dir + name)) for name in ("/q1", "/q2")], before, "removed beside what was refused"
+            [sorted(os.listdir(place.dir + name)) for name in ("/q1", "/q2")], before, "no file is removed"
         )
 
     for path, part in ((file, "is not a file that the test made"), (mark, "is not a mark of --acknowledge")):

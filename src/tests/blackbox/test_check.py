@@ -34,8 +34,8 @@ SANITIZED = os.path.join(BUILD, "asan", "logdisk")
 
 
 def acknowledged(place, *options):
-    """Two queue managers write a few passes. Returns the lines that a witness would have, with one count for each of
-    them."""
+    """Lets two queue managers write a few passes. Returns the lines that a witness would store, with one count for each
+    queue manager."""
     result = place.logdisk(
         "--acknowledge", "--duration=1", "--qm=2", "--createDirs", "--seed=7", *options, dir=place.dir + "/q"
     )
@@ -212,7 +212,7 @@ def each_loss_has_its_name(place):
         in_flight="damaged" if in_flight else "old",
     )
     passing = check(place, lines, before=strace(place, "pread64:error=EIO:when=1", calls="pread64") + ["-P", path])
-    equal(passing.status, 0, "an error that does not come again")
+    equal(passing.status, 0, "an error that occurs only once")
     os.truncate(path, offset)
     is_lost(
         check(place, lines),

@@ -226,7 +226,7 @@ def a_name_that_changes_while_it_is_opened_is_refused(place):
 @root_test
 def device_that_does_not_fit_is_refused(place):
     with loop_device(place, size=6 * MIB - 512) as disk:
-        untouched(place, disk, "has 6290944 bytes, and the test takes 6291456", "--numFiles")
+        untouched(place, disk, "has 6290944 bytes, but the test takes 6291456", "--numFiles")
     with loop_device(place, "-b", "4096") as disk:
         small = [OPTIONS[0].replace("size=8K", "size=4K:50+512:50")] + OPTIONS[1:]
         untouched(

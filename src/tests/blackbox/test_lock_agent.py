@@ -1,6 +1,6 @@
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""--lock: what it refuses, how it ends, what it leaves, and that a file system that hangs does not stop it."""
+"""--lock: what it refuses, how it ends, what it leaves behind, and that it works although a file system hangs."""
 
 import fcntl
 import os
@@ -88,7 +88,7 @@ def first_line(place):
 
 @test
 def wrong_lines(place):
-    """Each line has its answer, and what follows is still understood."""
+    """Each wrong line is answered, and the lines after it are still understood."""
     with agents(make_folder(place)) as agent:
         for line, begin, part in (
             ("", "0 error", "number of a locker"),
@@ -102,7 +102,7 @@ def wrong_lines(place):
             contains(agent.answer(begin), "usage", part)
         agent.start(1)
         agent.tell("1 start")
-        contains(agent.answer("1 error"), "already runs")
+        contains(agent.answer("1 error"), "already running")
         equal(agent.must("1 lock lock try 1", "failed")["errno"], "EBADF")
         equal(agent.must("1 open missing", "failed")["errno"], "ENOENT")
         equal(agent.must("1 create big %d" % (1 << 40), "failed")["errno"], "ENOSPC")
@@ -145,7 +145,8 @@ def files_of_others_are_refused(place):
 
 @test
 def new_files(place):
-    """Created exclusively, whole, only for this user, and on the disk with their names before the answer."""
+    """Files are created exclusively, without holes, and only for this user. They and their names are on the disk before
+    the answer."""
     folder = make_folder(place)
     with agents(folder, before=strace(place, calls="openat,fsync")) as agent:
         agent.start(1)
@@ -164,7 +165,7 @@ def new_files(place):
 
 @test
 def end_of_input(place):
-    """Locks and files are gone; a line that was cut off is not obeyed."""
+    """When standard input ends, locks and files are removed, and an incomplete last line is ignored."""
     folder = make_folder(place)
     agent = Agent(folder)
     pids = [agent.start(number) for number in (1, 2)]
@@ -210,7 +211,8 @@ def lost_reader(place):
 
 @test
 def killed_agent(place):
-    """No process outlives it, not even one that waits for a lock; the files stay in the marked directory."""
+    """No process outlives a killed agent, not even one that waits for a lock. The files stay in the marked
+    directory."""
     folder = make_folder(place)
     agent, other = Agent(folder), Agent(folder)
     pids = [agent.start(number) for number in (1, 2, 3)]
@@ -232,7 +234,8 @@ def killed_agent(place):
 
 @test
 def ignored_child_signal(place):
-    """A parent that ignores SIGCHLD hands that on, and processes would end unnoticed."""
+    """If the parent ignores SIGCHLD, the agent inherits this. Without a new setting, it would not notice that lockers
+    end."""
     with agents(make_folder(place), preexec=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN)) as agent:
         agent.start(1)
         equal(agent.ask("1 exit"), "ended status=0")
@@ -248,7 +251,7 @@ def crashed_locker(place):
 
 @test
 def replaced_files_stay(place):
-    """A name that belongs to another file by now is not removed."""
+    """A name is not removed if it belongs to another file by now."""
     folder = make_folder(place)
     agent = Agent(folder)
     agent.start(1)
@@ -265,7 +268,7 @@ def replaced_files_stay(place):
 
 @test
 def slow_reader(place):
-    """Nobody waits for it: reports are left out, answers are not."""
+    """The agent does not wait for a slow reader: reports are left out, but answers are not."""
     folder = make_folder(place)
     agent = Agent(folder, reads=False)
     fcntl.fcntl(agent.process.stdout, 1031, 4096)  # F_SETPIPE_SZ
@@ -290,7 +293,7 @@ def slow_reader(place):
 
 @root_test
 def frozen_file_system_below_lockers(place):
-    """The agent reports, obeys and ends, although each process that touches the files hangs."""
+    """The agent reports, obeys and ends, although every process that accesses the files hangs."""
     with mounted(place) as point:
         folder = make_folder(place, "mount")
         agent = Agent(folder)
@@ -319,7 +322,7 @@ def frozen_file_system_below_lockers(place):
 
 @test
 def sanitized(place):
-    """All commands, each kind of end, and threads at work, under the address and thread sanitizers."""
+    """Runs all commands and the threads, and ends lockers in each way, under the address and thread sanitizers."""
     for kind in ("asan", "tsan"):
         folder, log = make_folder(place, kind), os.path.join(place.path, kind + "-log")
         options = "%s_OPTIONS" % kind.upper()

@@ -1,6 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""--lock: what lockers of two agents find about locks, updates, writes and verifications, honest and broken ones."""
+"""--lock: what the lockers of two agents find out about locks, updates, writes and verifications, if these work and if
+they are broken."""
 
 import itertools
 import os
@@ -46,7 +47,7 @@ SLOW_READS = """
 
 
 def create(agent, **files):
-    """Creates files of these numbers of pages."""
+    """Creates files with the given numbers of pages."""
     agent.start(64)
     for name, pages in files.items():
         agent.must("64 create %s %d" % (name, pages * PAGE))
@@ -79,7 +80,8 @@ def second_is_refused(place):
 
 @test
 def hand_over(place):
-    """Whoever waits gets the lock as soon as it is given up in any way, and whoever polls at one of the next tries."""
+    """A locker that waits gets the lock as soon as it is released in any way. One that polls gets it at one of the next
+    tries."""
     with agents(make_folder(place), 2) as (one, two):
         create(one, lock=1)
         for way, mode in itertools.product(("unlock lock", "close lock", "exit", "kill"), ("wait", "poll 10")):
@@ -116,7 +118,7 @@ def poll_is_stopped(place):
 
 @test
 def other_errors_are_no_refusal(place):
-    """The server has no more locks: after three of them, ENOLCK."""
+    """If the server grants only three locks, the next request fails with ENOLCK, which does not count as refused."""
     shim = preloaded(place, CONTROL % "if (takes && locks > 3) { errno = ENOLCK; return -1; }")
     with agents(make_folder(place), before=shim) as agent:
         create(agent, lock=1, record=1)
@@ -134,7 +136,7 @@ def other_errors_are_no_refusal(place):
 
 @test
 def many_locks(place):
-    """All files are held until the process ends, whoever created them."""
+    """The locks of all files are held until the process ends, whoever created the files."""
     folder = make_folder(place)
     with agents(folder, 2) as (one, two):
         for agent in (one, two):
@@ -152,7 +154,7 @@ def many_locks(place):
 
 @test
 def updates_under_a_lock(place):
-    """The time between reading and writing is long, so that nothing but the lock protects updates."""
+    """The time between reading and writing is so long that updates would be lost without the lock."""
     shim = preloaded(place, CONTROL % "" + SLOW_READS)
     with agents(make_folder(place), 2, before=shim) as (one, two):
         create(one, record=1)
@@ -169,7 +171,7 @@ def updates_under_a_lock(place):
 
 @test
 def updates_without_a_lock(place):
-    """If everybody gets the lock, updates are lost, and the count shows that."""
+    """If the server grants the lock to everybody, updates are lost, and the final number shows this."""
     shim = preloaded(place, CONTROL % "if (takes) return 0;" + SLOW_READS)
     with agents(make_folder(place), 2, before=shim) as (one, two):
         create(one, record=1)
@@ -184,7 +186,7 @@ def updates_without_a_lock(place):
 
 @test
 def torn_record(place):
-    """Parts of two records are noticed, wherever the border is; the next record is whole again."""
+    """A mixture of two records is noticed, wherever the border is. The next record is complete again."""
     folder = make_folder(place)
     with agents(folder) as agent:
         create(agent, record=2)
@@ -202,7 +204,7 @@ def torn_record(place):
 
 @test
 def writes_of_two(place):
-    """Each sector is traced to its writer, and a late write of the first one is found at any place."""
+    """Each sector is traced to its writer, and a late write of the first writer is found."""
     folder = make_folder(place)
     with agents(folder, 2) as (one, two):
         create(one, log=RING_PAGES)
@@ -242,7 +244,7 @@ def writes_of_two(place):
 
 @test
 def old_writes_are_not_late(place):
-    """Writes of the first one in pages that the second has not reached are not late."""
+    """Writes of the first writer are not late in pages that the second writer has not reached."""
     folder = make_folder(place)
     with agents(folder, before=strace(place, "pwritev:error=EIO:when=11")) as agent:
         create(agent, log=RING_PAGES)
@@ -277,7 +279,8 @@ def failed_verification(place):
 
 @test
 def lost_lock_is_noticed(place):
-    """A server that forgets a lock grants it to the second, and the first one's verification sees that."""
+    """If a server forgets a lock and grants it to a second locker, the verification of the first locker notices
+    this."""
     with agents(make_folder(place)) as agent:
         create(agent, lock=1)
         agent.start(1, "lock")
@@ -307,11 +310,11 @@ def verification_and_writes_stop(place):
         agent.tell("1 stop write")
         contains(agent.answer("1 error"), "nothing to stop")
         agent.tell("1 write log 3", "1 write log 4")
-        contains(agent.answer("1 error"), "already does that")
+        contains(agent.answer("1 error"), "already doing that")
         until_answer(agent, "1 write each", lambda found: int(found["count"]) > 0)
         read = len(agent.lines)
         agent.must("1 kill", "ended")
-        assert agent.lines[read].startswith("1 write each count="), "the last count of a writer that was killed"
+        assert agent.lines[read].startswith("1 write each count="), "no last count of a killed writer"
 
 
 @test

@@ -12,7 +12,7 @@ PERIOD_US = 100000
 
 def hierarchy():
     """Returns the path of the cgroups that have the cpu controller, and whether they are version 1; (None, False) if
-    groups with a quota cannot be made."""
+    groups with a quota cannot be created."""
     with open("/proc/self/mountinfo") as file:
         mounts = [(line.split()[4], line.split(" - ")[1].split()) for line in file]
     for point, (kind, dummy, options) in mounts:
@@ -31,7 +31,7 @@ def hierarchy():
 
 @contextlib.contextmanager
 def groups(point, legacy, name):
-    """A group and another one inside it; both are removed at the end."""
+    """Creates a group and another one inside it. Both are removed at the end of the block."""
     above = os.path.join(point, name)
     own = above + "/own"
     os.mkdir(above)

@@ -70,7 +70,7 @@ def mqldt_abbreviations(place):
 def directories_refused(place):
     refused(place, place.logdisk("--duration=1", dir=place.dir + "/none"), "does not exist", "--createDirs")
     refused(place, place.logdisk("--duration=1", "--qm=2"), place.dir + "1 does not exist")
-    refused(place, place.logdisk("--duration=1", "--createDirs", dir=place.dir + "/no/where"), "cannot make")
+    refused(place, place.logdisk("--duration=1", "--createDirs", dir=place.dir + "/no/where"), "cannot create")
     with open(place.path + "/plain", "w") as file:
         file.write("x")
     refused(place, place.logdisk("--duration=1", dir=place.path + "/plain"), "cannot open")
@@ -115,7 +115,7 @@ def threads_and_memory_are_told_before_the_first_file(place):
         os.setuid(65533)
 
     result = place.logdisk("--duration=1", "--qm=1,2,8", preexec=few_threads, logdisk=everyones)
-    refused(place, result, "cannot make a thread for queue manager", "ulimit -u")
+    refused(place, result, "cannot create a thread for queue manager", "ulimit -u")
     # The memory to write from takes 8 x 5 MiB. Libraries and stacks also count towards the limit.
     result = place.logdisk(
         "--duration=1",

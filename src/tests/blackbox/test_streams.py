@@ -302,7 +302,7 @@ def walk_goes_where_the_published_one_goes(place):
 
 
 def slow_reads(place, workers):
-    """Every read takes 20 ms, and 200 per second are due for 2 s."""
+    """Runs a test in which every read takes 20 ms, and 200 reads per second are due for 2 s."""
     stream = "--stream=name=db,pattern=random,size=4K,read=100%%,arrival=even,rate=200,workers=%d" % workers
     return place.logdisk(stream, "--duration=2", before=strace(place, "preadv:delay_enter=20000", calls="preadv"))
 

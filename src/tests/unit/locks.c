@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The language of --lock, and the records that lockers count in.
+// Tests of the protocol of --lock, and of the records that lockers use as counters.
 #include "lock/protocol.h"
 #include "lock/record.h"
 #include "check.h"
@@ -147,7 +147,7 @@ void test_answers(void) {
     check_long_hex();
 }
 
-// A mixture of two records is neither of them, wherever the border is.
+// A mixture of two records is recognized as neither of them, wherever the border is.
 void test_records(void) {
     static _Alignas(PROTOCOL_PAGE_BYTES) unsigned char old[PROTOCOL_PAGE_BYTES], new[PROTOCOL_PAGE_BYTES],
         mixed[PROTOCOL_PAGE_BYTES];
