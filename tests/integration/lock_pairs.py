@@ -42,7 +42,8 @@ LIES = {
     "loses": ("concurrent_updates", "updates_lost"),
     "crowded": ("under_load", "granted"),
 }
-"""The step that sees the lie of a server, and the cause; empty if only the figures show it."""
+"""For each dishonest server, the step that fails and the cause that is reported. The cause is empty if only the figures
+show the problem."""
 
 
 def testbed_command(settings: Settings) -> str:
@@ -53,7 +54,7 @@ def testbed_command(settings: Settings) -> str:
 
 
 def pair(settings: Settings, one: str, two: str, server: ServerSpec, **variables: object) -> list[HostSpec]:
-    """Two hosts with one file server. Both may be cut."""
+    """Two hosts with the same file server. The power of both may be cut."""
     command = testbed_command(settings)
     own = {
         "locks_cut_command": f"{command} cut {{{{ inventory_hostname }}}} && ({command} boot "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Processes on hosts that open, lock, read and write one file of a shared file system as they are told."""
+"""Processes on hosts that open, lock, read and write a file of a shared file system as a test instructs them."""
 
 import queue
 import shlex
@@ -86,7 +86,7 @@ for line in sys.stdin:
 
 
 class Locker:
-    """One process on a host, which has the file open. See PROGRAM for what it can be asked."""
+    """A process on a host that has the file open. PROGRAM defines the requests that it understands."""
 
     def __init__(self, bed: Bed, host: Host, file: str = "file") -> None:
         self.bed = bed
@@ -112,7 +112,7 @@ class Locker:
         self._process.stdin.flush()
 
     def answer(self, timeout_s: float = 60.0) -> str:
-        """Return what it says next; "" if it says nothing in time."""
+        """Return the next answer of the process, or "" if none arrives in time."""
         try:
             return self._answers.get(timeout=timeout_s)
         except queue.Empty:

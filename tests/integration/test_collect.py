@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Collecting the results that hosts finished without their controller, however the run is named, and even if the
-results do not fit at first."""
+"""Collects results that hosts finished without their controller, regardless of how the run is named, and even if there
+is not enough space for the results at first."""
 
 import contextlib
 import json
@@ -116,7 +116,7 @@ def test_a_full_disk_of_the_controller(start: Start, controller: Controller, tmp
 
 
 def has_orders(history: Path) -> bool:
-    """Return whether the history has the run, and the start of its hosts."""
+    """Return whether the history contains the run and the start of its hosts."""
     with contextlib.closing(sqlite3.connect(history)) as connection:
         return connection.execute("SELECT max(stage) FROM logdisk_kept_runs").fetchone()[0] == 1
 

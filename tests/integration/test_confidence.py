@@ -50,7 +50,7 @@ def stalls(count: int, burst: int, every_s: float) -> list[float]:
 
 
 def judgement_of(outcome: Outcome, host: str, metric: str) -> dict:
-    """Return a judgement from the host's record; report.json must have the same sentence."""
+    """Return a judgement from the host's record; report.json must contain the same sentence."""
     (judgement,) = [
         each
         for each in outcome.certification.records[host]["judgements"]

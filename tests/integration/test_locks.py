@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Two hosts that share a directory are tested end to end: an honest file server keeps every step, each lie is seen in
-its step, what proves nothing is refused, and nothing is left behind."""
+"""Two hosts that share a directory are tested end to end: an honest file server passes every step, each dishonest
+server fails in the expected step, tests that would prove nothing are refused, and nothing is left behind."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -84,7 +84,7 @@ def test_an_honest_server_keeps_every_step(
 def test_each_lie_is_seen_in_its_step(
     start: Callable[..., Bed], controller: Controller, settings: Settings, tmp_path: Path
 ) -> None:
-    """All servers in one run, at the same time. Only the steps before the loss of a host are needed."""
+    """All servers are tested in one run, at the same time. Only the steps before the loss of a host are needed."""
     bed = start(*(spec for character in LIES for spec in liar(settings, character, locks_cut_command="")))
 
     outcome = controller.run("locks", "-i", inventory(bed, tmp_path))

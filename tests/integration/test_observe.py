@@ -96,8 +96,8 @@ def reason_of(run: Certification, host: str) -> str:
 def test_what_mq_says_becomes_right_figures_or_a_clear_error(
     start: Callable[..., Bed], controller: Controller, tmp_path: Path
 ) -> None:
-    """Three versions of MQ with two sources, and the errors of both sources, each on a separate host. The user cannot
-    become root."""
+    """Three versions of MQ are observed with two sources, and both sources report their errors. Each case has a
+    separate host. The user cannot become root."""
     names = [*FIGURES, *(name for name in REASONS if name not in FIGURES)]
     bed = start(*(HostSpec(name, user="ops", remove=("usr/bin/sudo",)) for name in names))
     install_amqsrua(bed["old"].root / AMQSRUA, text=recorded("amqsrua-9.0.5.txt"))

@@ -176,8 +176,8 @@ def test_two_of_five_that_cannot_be_prepared_cost_the_others_nothing(
 def test_what_is_no_cut_of_a_writing_host_shows_nothing(
     start: Callable[..., Bed], controller: Controller, settings: Settings, tmp_path: Path
 ) -> None:
-    """A connection that is lost before the cut, a cut while the files are being created, a second run at the same time,
-    and Ctrl-C. After Ctrl-C, the clean-up removes everything."""
+    """No conclusion is drawn if a connection is lost before the cut, if the power is cut while the files are being
+    created, if a second run starts at the same time, or after Ctrl-C. After Ctrl-C, the clean-up removes everything."""
     must_not_run = {"cut_command": f"touch {tmp_path}/cut", "cut_after": 3600}
     bed = start(cut_host("lost", **must_not_run), cut_host("early", **must_not_run, cut_file_size="48M"))
     lost, early = bed["lost"], bed["early"]

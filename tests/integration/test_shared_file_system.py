@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tests of the shared file system of the test bed: its honest server keeps every promise about locks, and each liar
-breaks its own promise and no other."""
+"""Tests of the shared file system of the test bed: its honest server keeps every promise about locks, and each
+dishonest server breaks only the promise that it is meant to break."""
 
 import socket
 import subprocess
@@ -62,7 +62,7 @@ LIES = {
     "honest": {},
     "local": {**GRANTED, "its lock": "held"},
     "grant": {**GRANTED, "same host": "held"},
-    # The holder goes on as if it had never been cut off.
+    # The holder continues as if it had never been cut off.
     "stale": {
         "next after a cut": "nobody",
         "its late write": "done",
@@ -108,8 +108,8 @@ class Pair:
         self.lockers = []
 
     def next(self, host: Host, file: str, lose: Callable[[], None], patience_s: float) -> str:
-        """Who on that host is the next to have the lock after its holder is lost: one who waits, or one who tries again
-        and again afterwards."""
+        """Return who on the host gets the lock next after its holder was lost: a process that waits for it, or one that
+        tries repeatedly afterwards."""
         waiter, poller = self.locker(host, file), self.locker(host, file)
         before = self.waits()
         waiter.tell("lock", "wait")

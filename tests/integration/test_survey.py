@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Survey answers as AWX passes them on: extra variables that are texts marked as unsafe, which the versions of
-ansible-core read differently."""
+"""Survey answers as AWX passes them on: as extra variables with texts that are marked as unsafe. Versions of
+ansible-core read such texts differently."""
 
 import json
 from collections.abc import Callable

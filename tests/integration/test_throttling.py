@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Volumes that are limited when a burst allowance is used up: the note is on the screen and in every record, and does
-not change a verdict."""
+"""If a volume is limited because its burst allowance is used up, a note is printed and stored in every record, and no
+verdict changes."""
 
 import os
 import statistics

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every ansible-core that the collection supports, with every Python on the targets that this ansible-core supports."""
+"""The collection works with every ansible-core that it supports, and with every Python on the hosts that this
+ansible-core supports."""
 
 from collections.abc import Callable
 from pathlib import Path

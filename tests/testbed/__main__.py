@@ -27,50 +27,52 @@ def main() -> int:
 
 def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(prog="python3 -m testbed", description=__doc__)
-    top.add_argument("--prefix", default=default_prefix(), help="what every name begins with (default: %(default)s)")
+    top.add_argument("--prefix", default=default_prefix(), help="the prefix of all names (default: %(default)s)")
     commands = top.add_subparsers(required=True, metavar="COMMAND")
 
-    tree = commands.add_parser("tree", help="make the Debian tree that hosts run from, and print its path")
+    tree = commands.add_parser("tree", help="create the Debian tree that hosts run from, and print its path")
     tree.add_argument("release", nargs="?", default="bookworm")
     tree.set_defaults(do=make_tree)
 
     start = commands.add_parser("up", help="start hosts and write their inventory")
-    start.add_argument("hosts", type=int, help="how many")
+    start.add_argument("hosts", type=int, help="the number of hosts")
     start.add_argument("--disk", choices=DISKS, default="ram")
-    start.add_argument("--character", choices=CHARACTERS, default="honest", help="what a disk that is cut does")
-    start.add_argument("--server", choices=SERVER_CHARACTERS, default="honest", help="what a shared disk's server does")
-    start.add_argument("--lease", type=float, default=3.0, metavar="SECONDS", help="of a shared disk's server")
+    start.add_argument("--character", choices=CHARACTERS, default="honest", help="how a disk that is cut behaves")
+    start.add_argument(
+        "--server", choices=SERVER_CHARACTERS, default="honest", help="how a shared disk's server behaves"
+    )
+    start.add_argument("--lease", type=float, default=3.0, metavar="SECONDS", help="lease of a shared disk's server")
     start.add_argument("--file-system", choices=FILE_SYSTEMS, default="ext4")
     start.add_argument("--size", default="")
     start.add_argument("--release", default="bookworm")
     start.add_argument("--image", default="", help="a container image instead of a Debian release")
     start.add_argument("--python", default="", help='"none", "broken", or a version such as 3.6')
     start.add_argument("--no-compiler", dest="compiler", action="store_false")
-    start.add_argument("--user", default="root", help=f"root (default), or {trees.USER}, who has sudo")
-    start.add_argument("--inventory", type=Path, help="where the inventory goes (default: in the bed's own directory)")
+    start.add_argument("--user", default="root", help=f"root (default), or {trees.USER}, who may use sudo")
+    start.add_argument("--inventory", type=Path, help="the path of the inventory (default: in the bed's own directory)")
     start.set_defaults(do=up)
 
     off = commands.add_parser("cut", help="cut the power of a host whose disk is 'cut' or 'shared'")
     off.add_argument(
-        "--hang", type=float, default=0.0, metavar="SECONDS", help="the disk answers no more for so long before"
+        "--hang", type=float, default=0.0, metavar="SECONDS", help="how long before the cut the disk stops answering"
     )
     off.add_argument(
-        "--silent", type=float, default=0.0, metavar="SECONDS", help="nobody reaches the host for so long before"
+        "--silent", type=float, default=0.0, metavar="SECONDS", help="how long before the cut the network fails"
     )
     off.set_defaults(do=cut)
-    on = commands.add_parser("boot", help="give the power back")
+    on = commands.add_parser("boot", help="switch the power on")
     on.set_defaults(do=boot)
     for switch in (off, on):
-        switch.add_argument("host", help="its name")
+        switch.add_argument("host", help="the name of the host")
 
     over = commands.add_parser("fail-over", help="let the server of a shared file system fail over")
-    over.add_argument("server", nargs="?", default=ServerSpec.name, help="its name (default: %(default)s)")
+    over.add_argument("server", nargs="?", default=ServerSpec.name, help="name of the server (default: %(default)s)")
     over.set_defaults(do=fail_over)
 
     stop = commands.add_parser("down", help="remove everything under the prefix")
-    stop.add_argument("--all", action="store_true", help="under every prefix that has a directory of its own")
+    stop.add_argument("--all", action="store_true", help="do this for every prefix that has a directory")
     stop.set_defaults(do=down)
-    commands.add_parser("left", help="list what there is under the prefix").set_defaults(do=left)
+    commands.add_parser("left", help="list everything under the prefix").set_defaults(do=left)
     return top
 
 

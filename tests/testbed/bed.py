@@ -126,7 +126,7 @@ class Bed:
         (state / "known_hosts").write_text("".join(f"{host.address} {public}\n" for host in self))
 
     def _make_servers(self) -> None:
-        """The servers of shared file systems, each with an address of its own on the bridge."""
+        """Start the servers of shared file systems, each with an address of its own on the bridge."""
         for host in self:
             spec = host.spec.server
             if host.spec.disk != "shared":
@@ -219,7 +219,7 @@ def answers(host: Host) -> bool:
 
 
 def yaml_lines(value: dict[str, object], indent: int = 0) -> Iterator[str]:
-    """A mapping as YAML in block style, with everything in it that is not a mapping in JSON style."""
+    """Yield the lines of a mapping as YAML in block style. Everything in it that is not a mapping is in JSON style."""
     for key, item in value.items():
         name = key if re.fullmatch(r"[a-zA-Z_]\w*", key) else json.dumps(key)
         if isinstance(item, dict) and item:

@@ -12,7 +12,7 @@ FITHAW = 0xC0045878
 
 
 def freeze(mount_point: Path) -> None:
-    """Every write hangs and cannot be killed until thaw()."""
+    """Freeze a file system: every write hangs, and its process cannot be killed, until thaw()."""
     _freeze_ioctl(mount_point, FIFREEZE)
 
 

@@ -41,8 +41,8 @@ class HostSpec:
     systems, in memory; ``image``: a container image instead of a Debian release; ``python``: "" for the release's own,
     "none", "broken", or a version such as "3.6" for this machine's interpreter of that version (:func:`interpreter`);
     ``alone``: the host looks like a separate machine, so that a run can certify it, however busy this machine is; its
-    disk is ``ram`` or ``slow``; ``tracing``: the host has tracefs and this machine's bpftrace; ``server``: of a disk
-    that is ``shared``."""
+    disk is ``ram`` or ``slow``; ``tracing``: the host has tracefs and this machine's bpftrace; ``server``: the server
+    of a disk that is ``shared``."""
 
     name: str
     disk: str = "ram"
@@ -195,7 +195,7 @@ class Host:
         processes.kill(self.pid)
 
     def hang(self) -> None:
-        """The disk whose power is to be cut stops responding; of a shared file system, the host's client."""
+        """Let the disk whose power is to be cut stop responding; for a shared file system, the host's client."""
         power.hang(self.dir)
 
     def cut(self) -> None:
@@ -260,7 +260,7 @@ class Host:
         return ["nsenter", "--target", str(self.pid), "--mount", "--pid", "--net", "--uts", "--ipc", "--", *words]
 
     def files(self, *directories: str) -> list[str]:
-        """Everything below the host's directories, without following links."""
+        """Return the paths of everything below the host's directories, without following links."""
         found = []
         for directory in directories:
             top = self.root / directory.lstrip("/")
@@ -271,7 +271,7 @@ class Host:
     # Disturbing the host
 
     def link_down(self) -> None:
-        """The host cannot be reached; its processes continue."""
+        """Make the host unreachable. Its processes continue."""
         run("ip", "link", "set", self.net, "down")
         self.is_linked = False
 
@@ -280,7 +280,7 @@ class Host:
         self.is_linked = True
 
     def cut_off(self) -> None:
-        """The server of the shared file system cannot be reached, and nothing else changes."""
+        """Make the server of the shared file system unreachable from this host, and change nothing else."""
         rules = f"type filter hook output priority 0; ip daddr {self.server.address} tcp dport {PORT} drop;"
         run(*self.command("nft", "-f", "-"), stdin=f"table inet {CUT_OFF} {{\nchain output {{\n{rules}\n}}\n}}\n")
 
@@ -297,28 +297,28 @@ class Host:
         disk.thaw(self.root / mount_point.lstrip("/"))
 
     def set_read_delay_ms(self, delay_ms: float) -> None:
-        """Every read request of the slow disk takes this much longer."""
+        """Make every read request of the slow disk take this much longer."""
         self._slow().set(read_delay_us=round(delay_ms * 1000))
 
     def set_delay_ms(self, delay_ms: float) -> None:
-        """Every write request of the slow disk takes this much longer."""
+        """Make every write request of the slow disk take this much longer."""
         self._slow().set(delay_us=round(delay_ms * 1000))
 
     def set_eio(self, on: bool) -> None:
-        """Every write request of the slow disk fails."""
+        """Make every write request of the slow disk fail."""
         self._slow().set(errno=errno.EIO if on else 0)
 
     def set_pause(self, on: bool) -> None:
-        """No write request of the slow disk is answered."""
+        """Stop the slow disk from answering write requests."""
         self._slow().set(pause=on)
 
     def set_limit(self, bytes_per_s: int, burst_bytes: int) -> None:
-        """The slow disk takes that many bytes per second, once burst_bytes have been written at any rate."""
+        """Limit the slow disk to this many bytes per second, after burst_bytes have been written at any rate."""
         self._slow().set(limit=(bytes_per_s, burst_bytes))
 
     def _slow(self) -> disk.SlowDisk:
         if self.spec.disk != "slow":
-            raise TestbedError(f"host {self.name} has disk {self.spec.disk!r}: only a 'slow' one is switched")
+            raise TestbedError(f"host {self.name} has disk {self.spec.disk!r}: only a 'slow' disk can be changed")
         return self.disk
 
     # Removing the host
@@ -327,7 +327,7 @@ class Host:
         """Undo everything that would keep the host's processes and file system from ending."""
         self.disk.heal()
         with suppress(TestbedError, OSError):  # no longer running, or never started
-            # A shared file system cannot be frozen, and asking it may take until its server answers.
+            # A shared file system cannot be frozen, and a call on it may hang until its server answers.
             for mount_point in (*(("/fut",) if self.spec.disk != "shared" else ()), *self.spec.more):
                 self.thaw(mount_point)
 

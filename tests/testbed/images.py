@@ -21,8 +21,8 @@ INSTALL = {
 
 
 def containerfile(image: str) -> str:
-    """Return the image with everything that a host needs. An image that already has everything does not need a package
-    manager."""
+    """Return the definition of an image with everything that a host needs. An image that already has everything does
+    not need a package manager."""
     complete = " && ".join(
         f"command -v {program} > /dev/null" for program in ("gcc", "/usr/sbin/sshd", "ps", "python3", "sudo", "useradd")
     )

@@ -52,7 +52,7 @@ def disk_pids(directory: Path) -> list[int]:
 
 
 def hang(directory: Path) -> None:
-    """Stops the answers of the disk, so that everything that it has acknowledged reaches a witness before cut(), no
+    """Stop the answers of the disk, so that everything that it has acknowledged reaches a witness before cut(), no
     matter how slow the connection is."""
     processes.kill(disk_pids(directory)[0], signal.SIGSTOP)
 
@@ -88,7 +88,7 @@ def on(directory: Path, net: str) -> None:
 
 
 def set_link(interface: str, *, up: bool) -> None:
-    """Does the same as `ip link set`, without the milliseconds that a process needs to start."""
+    """Do the same as `ip link set`, without the milliseconds that a process needs to start."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
         request = struct.pack(INTERFACE_REQUEST, interface.encode(), 0)
         flags = struct.unpack(INTERFACE_REQUEST, fcntl.ioctl(control, SIOCGIFFLAGS, request))[1]

@@ -16,7 +16,7 @@ from testbed.shell import TestbedError, attempt, run, wait_for
 
 
 def reap(settings: Settings) -> None:
-    """Leave no process, namespace, interface, mount, loop device or file of the bed behind."""
+    """Remove all processes, namespaces, interfaces, mounts, loop devices and files of the bed."""
     spaces = network_namespaces(settings)
     pids = {pid for name in spaces for pid in namespace_pids(name)} | helpers(settings)
     for control in settings.state.glob("h*/disk"):
@@ -92,7 +92,8 @@ def mounts_of(pid: int, devices: list[str]) -> list[Path]:
 
 
 def helpers(settings: Settings) -> set[int]:
-    """Processes outside the hosts that work for the bed, ssh's masters and servers: they name its directory."""
+    """Return the processes outside the hosts that work for the bed, such as ssh's masters and servers. Their command
+    lines contain the bed's directory."""
     state = f"{settings.state}/"
     masters = {
         pid for pid in processes.all_pids() if pid != os.getpid() and _is_master(processes.command_line(pid), state)

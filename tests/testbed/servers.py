@@ -23,9 +23,10 @@ PRIORITY = ("chrt", "--rr", "1")  # a lease must not expire because this machine
 
 @dataclass(frozen=True)
 class ServerSpec:
-    """A file system that hosts share: those whose specifications are equal. ``character``: see shared/characters.py,
-    with the figures of some; ``fail_over_s``: how long nobody answers during a fail-over; ``locks_max``: how many locks
-    there may be at a time, 0 for any number; ``size``: of all files, which are in memory."""
+    """The properties of a shared file system. Hosts with equal specifications share one. ``character``: see
+    shared/characters.py, which also explains the figures of some characters; ``fail_over_s``: how long the server does
+    not answer during a fail-over; ``locks_max``: how many locks may exist at a time, or 0 for any number; ``size``: the
+    size of all files together, which are in memory."""
 
     name: str = "qmgrs"
     character: str = "honest"
@@ -65,11 +66,11 @@ class Server:
 
     @property
     def source(self) -> str:
-        """What hosts show as the source of their mounts."""
+        """The source of the mounts, as hosts show it."""
         return f"{self.address}:/{self.spec.name}"
 
     def start(self) -> None:
-        """Return when it listens."""
+        """Start the server, and return when it listens."""
         self.directory.mkdir(parents=True)
         (self.directory / "spec.json").write_text(json.dumps(asdict(self.spec)))
         (self.directory / "address").write_text(self.address)

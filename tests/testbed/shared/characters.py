@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How a server behaves: one is honest, and each of the others lies in one way."""
+"""The characters of a server: one is honest, and each of the others breaks one promise."""
 
 from testbed.shared import wire
 
 CHARACTERS = {
-    "honest": "a lock excludes all hosts; it ends with its holder or lease, and later input and output fails with EIO",
+    "honest": "a lock excludes all hosts, and ends with its holder or lease; after the lease, I/O fails with EIO",
     "local": "locks exclude only processes of the same host",
     "grant": "every lock is granted",
     "stale": "no lease expires",
-    "late": "whoever waits for a lock gets it late_s after it is free",
-    "unfenced": "reads and writes are accepted after the lease has expired",
-    "reads": "writes are accepted after the lease has expired, reads are not",
+    "late": "a process that waits for a lock gets it only late_s after the lock is free",
+    "unfenced": "reads and writes are accepted even after the lease has expired",
+    "reads": "writes are accepted even after the lease has expired, but reads are not",
     "forgets": "a fail-over loses all locks, and there is no grace period",
-    "loses": "one in lost_every writes of 512 bytes is acknowledged and lost",
+    "loses": "one in lost_every writes of 512 bytes is acknowledged but lost",
     "crowded": "after crowded_s of writes of 4 KiB or more, every lock is granted",
 }
 

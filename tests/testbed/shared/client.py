@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A host's client of a shared file system: ``client.py SERVER LEASE_S HOST_DIR``; its standard input is the kernel's
-side of the mount.
+"""A host's client of a shared file system. It is started as ``client.py SERVER LEASE_S HOST_DIR``, and its standard
+input is the connection to the kernel for the mount.
 
-It carries the kernel's requests to the server and the answers back, and renews the lease each second, or five times
-per lease if that is more often. If the server does not answer, requests wait, as on a hard mount, while the client
-tries to connect again; then it sends them again. A request whose process was sent a signal fails with EINTR if it has
-no answer after a second. The end of a process is reported to the server nevertheless, so that its locks end.
+It passes the kernel's requests to the server and the answers back. It renews the lease every second, or five times per
+lease if that is more often. If the server does not answer, requests wait, as on a hard mount, until the client can
+connect again; it then repeats them. If a process receives a signal and its request is not answered within a second, the
+request fails with EINTR. The end of a process is reported to the server nevertheless, so that its locks end.
 """
 
 import contextlib
@@ -31,8 +31,8 @@ NO_ANSWER = (wire.FORGET, wire.BATCH_FORGET)
 
 
 class Client:
-    """``pending``: requests without an answer, in order. ``interrupted``: when the kernel gets an answer to those whose
-    process was sent a signal."""
+    """The state of a client. ``pending``: the requests that have not been answered, in order. ``interrupted``: for each
+    request whose process has received a signal, the time at which the kernel gets an answer at the latest."""
 
     def __init__(self, server: str, lease_s: float) -> None:
         self.server = server
@@ -118,7 +118,7 @@ class Client:
             return
         self.socket.setblocking(False)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        # What an abandoned connection has not sent is not sent later.
+        # Data that an abandoned connection has not sent must not be sent later.
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.poller.register(self.socket, select.EPOLLIN)
         log("connected")

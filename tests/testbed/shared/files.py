@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A tree of files in memory. What cannot be done is an OSError with the errno for the caller."""
+"""A tree of files in memory. Operations that are impossible raise an OSError with the errno for the caller."""
 
 import errno
 import stat
@@ -22,7 +22,7 @@ def now_ns() -> int:
 
 @dataclass(eq=False)
 class Node:
-    """A file, a directory or a symbolic link. ``opens``: how often each client, by its number, has it open."""
+    """A file, a directory or a symbolic link. ``opens``: how often each client, by its number, has opened it."""
 
     number: int
     mode: int

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The clients of a server, and until when their leases last."""
+"""The clients of a server, and their leases."""
 
 import time
 from collections.abc import Iterator
@@ -10,8 +10,8 @@ ANSWERS_KEPT = 1024
 
 @dataclass(eq=False)
 class Client:
-    """A host since its last boot. ``epoch`` grows whenever its lease expires. ``answers`` holds the last answers, by
-    request. If one did not reach the client, it sends the request again."""
+    """A host since its last boot. ``epoch`` increases whenever its lease expires. ``answers`` contains the last answers
+    by request, because a client repeats a request if the answer did not reach it."""
 
     number: int
     name: str
@@ -43,7 +43,7 @@ class Leases:
             client.heard = time.monotonic()
 
     def expire(self) -> Iterator[Client]:
-        """The clients whose leases expire now."""
+        """Yield the clients whose leases expire now."""
         for client in self.clients.values():
             if client.has_lease and time.monotonic() - client.heard > self.lease_s:
                 client.has_lease = False

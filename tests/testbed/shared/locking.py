@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who gets which lock, and when those who wait get theirs."""
+"""Decides which client gets a lock, and when waiting requests are answered."""
 
 import errno
 import fcntl
@@ -22,8 +22,8 @@ LOAD_PAUSE_S = 5.0  # longer pauses end a load
 
 @dataclass(eq=False)
 class Waiting:
-    """A request that has no answer yet. ``patient``: it is only answered when it gets its lock; ``ready``: when it is
-    looked at again."""
+    """A request that has not been answered yet. ``patient``: it is answered only when it gets its lock. ``ready``: the
+    time at which it is considered again."""
 
     request: Request
     node: Node
@@ -55,7 +55,7 @@ class Locking:
         self.answer(request, body, 0)
 
     def set(self, request: Request) -> None:
-        """Answers now, or when it is decided."""
+        """Answer the request now, or later when the lock can be granted or refused."""
         node, lock = self.wanted(request)
         if wire.LOCK.unpack_from(request.body)[4] == fcntl.F_UNLCK:
             self.answer(request, b"", 0)
@@ -72,7 +72,7 @@ class Locking:
         return self.tree.node(request.node), Lock((request.client.number, owner), start, end, exclusive, pid)
 
     def decide(self, waiting: Waiting) -> bool:
-        """Return whether the request is answered now."""
+        """Try to answer a request, and return whether it was answered."""
         request, node, lock = waiting.request, waiting.node, waiting.lock
         now = time.monotonic()
         if now < self.grace_until and not locks.holds(node.locks, lock):
@@ -117,7 +117,7 @@ class Locking:
             self.free_owner(node, owner)
 
     def expire(self, client: Client) -> None:
-        """The client's lease is over: its locks are free, and its requests fail."""
+        """End the lease of a client: free its locks, and let its requests fail."""
         for waiting in [one for one in self.waiting if one.request.client is client]:
             self.waiting.remove(waiting)
             self.answer(waiting.request, b"", errno.EIO)
@@ -145,7 +145,7 @@ class Locking:
                 self.waiting.remove(waiting)
 
     def interrupt(self, client: Client, unique: int) -> None:
-        """The process that waits was sent a signal."""
+        """Answer the request of a waiting process that has received a signal."""
         for waiting in self.waiting:
             if waiting.request.client is client and waiting.request.unique == unique:
                 self.waiting.remove(waiting)
@@ -153,7 +153,7 @@ class Locking:
                 return
 
     def disconnect(self, client: Client) -> None:
-        """The client sends its requests again when it is back."""
+        """Forget the client's requests, because it repeats them when it is connected again."""
         self.waiting = [waiting for waiting in self.waiting if waiting.request.client is not client]
 
     # Load

@@ -26,7 +26,7 @@ def rival(locks: list[Lock], wanted: Lock) -> Lock | None:
 
 
 def holds(locks: list[Lock], wanted: Lock) -> bool:
-    """Return whether the owner has that very lock, or a larger one of the same type."""
+    """Return whether the owner has exactly this lock, or a larger one of the same type."""
     return any(
         lock.owner == wanted.owner
         and lock.exclusive == wanted.exclusive
@@ -37,18 +37,18 @@ def holds(locks: list[Lock], wanted: Lock) -> bool:
 
 
 def put(locks: list[Lock], lock: Lock) -> None:
-    """Add a lock. It replaces what its owner has on these bytes."""
+    """Add a lock, which replaces all locks of its owner on these bytes."""
     remove(locks, lock)
     locks.append(lock)
 
 
 def remove(locks: list[Lock], gone: Lock) -> None:
-    """Free the bytes of a lock, whatever its owner has on them."""
+    """Free the bytes of a lock, whatever locks its owner has on them."""
     locks[:] = [rest for lock in locks for rest in outside(lock, gone)]
 
 
 def outside(lock: Lock, gone: Lock) -> Iterator[Lock]:
-    """What is left of a lock if its owner frees some bytes."""
+    """Yield the parts of a lock that are left when its owner frees some bytes."""
     if lock.owner != gone.owner or not overlap(lock, gone):
         yield lock
         return

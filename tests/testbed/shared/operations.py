@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the server does for each request that is about files. Locks and leases are in ``server.py``."""
+"""The server's answers to requests about files. ``server.py`` handles locks and leases."""
 
 import errno
 import os
@@ -20,7 +20,7 @@ TYPE_SHIFT = 12  # from the type in a mode to that in a directory entry
 
 @dataclass
 class Request:
-    """One request of a host's kernel. ``body``: what follows the header."""
+    """A request of a host's kernel. ``body``: the part after the header."""
 
     client: "Client"
     operation: int
@@ -36,8 +36,8 @@ Operation = Callable[[Tree, Request], bytes]
 
 
 def handle(request: Request) -> int:
-    """That of the file with which the request was made. A change of attributes by a file's name has none, which is as
-    good as one of today."""
+    """Return the epoch in which the file of the request was opened. If attributes are changed by a file's name, no file
+    is open, and the current epoch applies."""
     if request.operation == wire.SETATTR:
         which, dummy, found = wire.SETATTR_IN.unpack_from(request.body)[:3]
         return found if which & wire.SET_BY_HANDLE else request.client.epoch
@@ -52,12 +52,13 @@ def attributes(node: Node) -> bytes:
 
 
 def entry(node: Node) -> bytes:
-    """Return a name's node. Hosts look it up again each time, because another host may have changed it."""
+    """Return the entry of a name. Hosts look it up again each time, because another host may have changed it."""
     return wire.ENTRY.pack(node.number, 0, 0, 0, 0, 0) + attributes(node)
 
 
 def opened(client: "Client", node: Node) -> bytes:
-    """The handle is the client's epoch: it tells whether the lease has expired since the file was opened."""
+    """Count the file as open, and return its handle. The handle is the client's epoch, which shows whether the lease
+    has expired since the file was opened."""
     node.opens[client.number] += 1
     return wire.OPENED.pack(client.epoch, wire.DIRECT_IO | wire.PARALLEL_WRITES, 0)
 

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The server of a shared file system: ``server.py DIRECTORY``, in which ``spec.json`` and ``address`` are.
+"""The server of a shared file system. It is started as ``server.py DIRECTORY``, and reads ``spec.json`` and ``address``
+in this directory.
 
-It serves any number of clients in one thread, from memory. SIGHUP is a fail-over: all connections end, nobody listens
-for fail_over_s, and then the files are there again, with the locks and a grace period of one lease if it is honest.
+It serves any number of clients in one thread, from memory. SIGHUP starts a fail-over: all connections end, and the
+server does not listen for fail_over_s. After that, it serves the same files. An honest server also keeps the locks, and
+begins with a grace period of one lease.
 """
 
 import contextlib
@@ -31,7 +33,7 @@ READS = (wire.READ, wire.READDIR)  # they may be carried out twice
 
 
 class Connection:
-    """``unsent``: answers that the network has not taken yet."""
+    """A connection to a client. ``unsent``: answers that the network has not accepted yet."""
 
     def __init__(self, accepted: socket.socket, name: str) -> None:
         self.socket = accepted
@@ -160,7 +162,7 @@ class Server:
             return
         client = connection.client
         if client is None:
-            raise ValueError("a request before the client has said who it is")
+            raise ValueError("a request before the client has identified itself")
         self.leases.renew(client)
         if unique in client.answers:
             self.send(connection, client.answers[unique])
@@ -214,13 +216,14 @@ class Server:
         return wire.INIT_OUT.pack(7, 31, wire.WRITE_MAX, flags, 64, 48, wire.WRITE_MAX, 1, wire.WRITE_MAX >> 12, 0, 0)
 
     def flush(self, request: Request) -> None:
-        """A process has closed a file, or ended: its locks on the file end."""
+        """End the locks of a process on a file, because it has closed the file or has ended."""
         owner = wire.FLUSH_IN.unpack_from(request.body)[3]
         self.answer(request, b"", 0)
         self.locking.free_owner(self.tree.node(request.node), (request.client.number, owner))
 
     def release(self, request: Request) -> None:
-        """The last descriptor that an open() made is closed. Without any other, the host cannot hold a lock."""
+        """Handle the close of the last descriptor that an open() created. If the host has not opened the file in
+        another way, it cannot hold a lock."""
         node, client = self.tree.node(request.node), request.client
         self.answer(request, b"", 0)
         epoch, dummy, flags, owner = wire.RELEASE_IN.unpack_from(request.body)

@@ -74,8 +74,8 @@ def reply(unique: int, body: bytes = b"", error: int = 0) -> bytes:
 
 
 def split(received: bytes) -> tuple[list[memoryview], bytes]:
-    """Return the complete messages at the beginning of what was received, and the rest. A length that no message has is
-    a ValueError."""
+    """Return the complete messages at the beginning of what was received, and the rest. Raises ValueError if a length
+    is impossible."""
     view = memoryview(received)
     messages, start = [], 0
     while len(view) - start >= 4:
