@@ -37,8 +37,8 @@ def of_queue_manager(instance, latency_s, size_bytes):
 
 
 def of_logger(instance, bytes_per_s, counts_on=False):
-    """Return the series of a queue manager that writes this many bytes per second. Each write has 8 KiB and takes 0.8
-    ms, so the rate can be at most about 10 MB/s."""
+    """Return the series of a queue manager that writes this many bytes per second. Each write contains 8 KiB and takes
+    0.8 ms, so the rate can be at most about 10 MB/s."""
     per_minute = round(60 * bytes_per_s)
     name = "ibmmq_qmgr_log_physical_written_bytes"
     own = f'{{instance="{instance}",platform="UNIX",qmgr="QM1"}}'

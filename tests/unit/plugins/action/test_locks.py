@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The action plugins of the test of locks: what they refuse, and what they make of hosts."""
+"""The action plugins of the test of locks: what they refuse, and how they pair hosts."""
 
 from __future__ import annotations
 

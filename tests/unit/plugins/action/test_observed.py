@@ -73,7 +73,7 @@ def test_an_observation_is_cut_off_only_when_its_host_is_given_up(tmp_path, give
 
 
 def polled(monkeypatch, tmp_path, directory, answers, known, give_up=False):
-    """One poll of a host with two queue managers, whose modules answer as given, by volume. Returns the result, and the
+    """Poll a host with two queue managers once, whose modules answer as given, by volume. Return the result and the
     calls to the host."""
     asked, calls = {"interval": 10, "duration": 60, "calls": ["MQPUT"]}, []
 

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Made-up results of tests of locks, as the conductor hands them to the records: a pair whose file server keeps every
-promise, and changes to single steps."""
+"""Made-up results of tests of locks, in the form in which the conductor passes them to the records: a pair whose file
+server keeps every promise, and changes to single steps."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def record(*pairs, host="db01", profile="mq-locks-gold", run=None):
 
 
 def run_of(base, pairs, profile="mq-locks-gold", unmeasured=(), judge=True, **keys):
-    """Return the run directory of pairs, judged."""
+    """Create the directory of a run with these pairs, judge it, and return it."""
     hosts = sorted({each[key] for each in pairs for key in ("first", "second")})
     directory = RunDirectory.create(str(base), run_data([*hosts, *unmeasured], profile, **keys))
     for host in hosts:

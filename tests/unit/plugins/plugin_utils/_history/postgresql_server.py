@@ -51,7 +51,7 @@ class Server:
             self._process = None
 
     def new_database(self) -> str:
-        """Make an empty database and return its URL, which has no password."""
+        """Create an empty database and return its URL, which contains no password."""
         name = f"db_{secrets.token_hex(6)}"
         with psycopg.connect(self.url("postgres"), password=PASSWORD, autocommit=True) as connection:
             connection.execute(f"CREATE DATABASE {name}")

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The locks of pairs in the history: what is stored, which state follows from it on a day, and what the status says."""
+"""The locks of pairs in the history: what is stored, which state follows from it on a given day, and what the status
+shows."""
 
 from __future__ import annotations
 
@@ -88,10 +89,10 @@ GRANTED = result("2026-05-02", "fail", "second_refused")
             "failed",
             0,
         ),
-        # What was certified before a fail is not certified again by a test that only clears the fail.
+        # A test that only clears a fail does not restore what was certified before the fail.
         ([result("2026-05-01"), GRANTED, result("2026-05-03", "inconclusive")], "none", None),
         ([GRANTED, result("2026-05-03", "fail", "cut_off")], "failed", 1),
-        # Whichever host comes first in the inventory, it is the same pair.
+        # The pair is the same, whichever host comes first in the inventory.
         ([GRANTED, result("2026-05-03", first="db02", second="db01")], "valid", 1),
     ],
 )

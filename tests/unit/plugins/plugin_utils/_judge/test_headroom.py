@@ -15,7 +15,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import H
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
-# With 60 clients and messages of 2 KiB, the log's writes have 104 KiB and take 278 us: 60 / (2 x 278 us)
+# With 60 clients and messages of 2 KiB, each write of the log contains 104 KiB and takes 278 us: 60 / (2 x 278 us)
 # = 108,000 messages per second.
 SAN = fabricate.sweep_rows(latency_ns=193_000, bandwidth=1.26e9)
 LIMIT = {"metric": "headroom_margin", "min": "20 %"}

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Two holders of a lock, lost updates and late writes fail and are never excused; times and numbers have limits; what
-is required and was not made, or is unknown, decides nothing."""
+"""Two holders of a lock, lost updates and late writes fail and are never excused; times and numbers have limits; a
+required step that was not made, or whose outcome is unknown, is inconclusive."""
 
 from __future__ import annotations
 

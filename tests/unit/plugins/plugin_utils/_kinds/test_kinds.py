@@ -108,7 +108,7 @@ print(*sorted({{name.split(".")[5] for name in sys.modules if name.startswith("{
 
 
 OF_ONE_KIND = ("cut_check", "cut_start", "observe", "observed")
-"""Actions that only one kind of run has import its folder."""
+"""Actions that exist for only one kind of run import its folder."""
 
 NAMED_ELSEWHERE = {
     "_judge/power_cuts.py": "a key of profiles has the name of a kind",

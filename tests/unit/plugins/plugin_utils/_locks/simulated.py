@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A simulated file server with two hosts, whose time passes only when somebody sleeps. It can lie in several ways."""
+"""A simulated file server with two hosts, whose time passes only when the code under test sleeps. The server can break
+its promises in several ways."""
 
 from __future__ import annotations
 
@@ -61,7 +62,7 @@ class Process:
 
 
 class Server:
-    """``character`` is honest or names the lie."""
+    """A simulated file server. ``character`` is honest, or names the promise that the server breaks."""
 
     def __init__(self, character="honest"):
         self.character = character
@@ -83,7 +84,7 @@ class Server:
         lockers = [Lockers(self.agents[host], "pair1", self.time) for host in (holder, other)]
         return Stage(lockers[0], lockers[1], takeover_s=LEASE_S + 20, clock=self.time)
 
-    # What the conductor does to the world
+    # What the conductor does to hosts and network
 
     def cut(self, host):
         self.cut_ns[host] = self.time.ns

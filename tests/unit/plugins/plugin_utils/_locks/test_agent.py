@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The stream of a tester: a program that answers in lines, whatever it does."""
+"""The connection to a tester, with programs that answer correctly, print something else, or do not end."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The guard of a host, as the program that is sent to it. Its table of nftables is seen by the test bed only."""
+"""The guard, run as the program that is sent to a host. Only the tests on the test bed examine its nftables table."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The steps of a pair in their order, with simulated hosts, and what is left out if something is missing."""
+"""The order of a pair's steps, with simulated hosts, and the steps that are left out if something is missing."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Who is tested with whom, and which pairs wait for each other."""
+"""Which hosts are tested together, and which pairs wait for each other."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The lines of a tester that locks, which are untrusted."""
+"""The lines that a tester prints in a test of locks. They are untrusted."""
 
 from __future__ import annotations
 

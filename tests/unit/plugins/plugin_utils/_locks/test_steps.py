@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Each step, with an honest server and with the lies that the step is there for."""
+"""Each step, with an honest server and with the dishonest servers that the step must detect."""
 
 from __future__ import annotations
 

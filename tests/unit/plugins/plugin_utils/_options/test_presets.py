@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The table of presets fits the options. test_check_options.py has the tests of precedence."""
+"""The table of presets fits the options. test_check_options.py tests their precedence."""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Reports about locks: each pair once, what is wrong in terms of MQ, takeovers as pictures, and many pairs folded."""
+"""Reports about locks: each pair appears once, problems are explained in terms of MQ, takeovers are drawn, and many
+pairs are folded."""
 
 from __future__ import annotations
 

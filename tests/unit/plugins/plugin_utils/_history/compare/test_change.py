@@ -273,7 +273,7 @@ def test_one_run_of_a_few_hosts_against_one_names_none(rng, hosts, slower):
 
 
 def test_a_few_fleets_of_five_classes_are_named_as_promised():
-    """test_error_rates.py has the rates for a hundred fleets."""
+    """test_error_rates.py contains the rates for a hundred fleets."""
     rng, fleets, classes = random.Random("a few fleets"), 12, 5
     slow = [(host, math.log(1.3)) for host in range(3)]
 

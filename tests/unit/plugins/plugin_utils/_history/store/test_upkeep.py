@@ -156,7 +156,7 @@ def test_a_certificate_that_its_record_contradicts_is_not_imported(base, place, 
 
 
 def test_a_record_that_says_less_than_its_tables_is_believed(base, place):
-    """Different versions of this collection may have different verdicts in close cases."""
+    """Different versions of this collection may judge close cases differently."""
     run = make_run(base, place, "2026-01-01")
     record, certificate = (Path(run.path) / "hosts/db07/log" / name for name in ("record.json", "certificate.json"))
     edited(record, verdict="inconclusive", certified=False)
@@ -187,7 +187,7 @@ def test_the_newest_plan_of_a_run_that_measured_to_certify_is_what_must_be_certi
     assert plans_of(place) == {**planned, "db07": both}
     make_run(base, place, "2026-01-06", volumes=["data", "log"], measured=[])
     assert plans_of(place) == {**planned, "db07": both}, (
-        "a mount point that a run did not come to know is the one that is known"
+        "if a run did not find out a mount point, the known one is kept"
     )
 
 
