@@ -9,7 +9,7 @@
 
 // Version of the measuring method: raise it if, and only if, figures of the same disk are no longer comparable with
 // earlier ones.
-// docs/columns.md says what changed.
+// docs/columns.md lists the changes.
 #define LOGDISK_METHOD_VERSION 2
 
 #ifndef LOGDISK_SOURCE_HASH

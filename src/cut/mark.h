@@ -3,7 +3,7 @@
 //
 // The mark of --acknowledge: the file PREFIX.acknowledge, beside test files that survive the run. One line describes
 // which run created them, and their layout. The run sends the same line first, so that a check knows that the files and
-// the acknowledgements belong to the same run. A second line, "end signal", means that the run was told to end.
+// the acknowledgements belong to the same run. A second line, "end signal", means that the run was ended by a signal.
 #pragma once
 
 #include "base/options.h"
@@ -43,9 +43,9 @@ void mark_name(char name[NAME_MAX + 1], const char *file_prefix);
 // ended.
 int mark_open(struct mark *mark, int dir_fd, const char *file_prefix);
 
-// Notes in the mark that the run was told to end. In an orderly shutdown the connection may break before the line `end`
-// is sent. Then only the mark shows that the connection did not break because of a power cut. Returns false, with errno
-// set, if the mark cannot be changed.
+// Notes in the mark that the run was ended by a signal. In an orderly shutdown the connection may break before the line
+// `end` is sent. Then only the mark shows that the connection did not break because of a power cut. Returns false, with
+// errno set, if the mark cannot be changed.
 bool mark_note_end(int fd);
 
 // Makes sure that the names in a directory survive a power cut, as well as the names of the directory itself and of its

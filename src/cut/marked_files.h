@@ -11,6 +11,6 @@
 // Creates the mark, and arranges for it to be used when the files are prepared.
 void marked_files_open(struct marked_files *marked_files, struct mark *mark, const struct options *options);
 
-// Notes in all marks that the run was told to end. It runs in a thread of its own, because disks may hang. If a mark
-// cannot be changed, the line `end` may nevertheless have been sent.
+// Notes in all marks that the run was ended by a signal. It runs in a thread of its own, because disks may hang. If a
+// mark cannot be changed, the line `end` may nevertheless have been sent.
 void marked_files_note_end(void *workload);

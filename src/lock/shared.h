@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The memory that the supervisor of --lock shares with its children. Because of it, the supervisor knows the progress
+// The memory that the supervisor of --lock shares with its children. From it, the supervisor knows the progress
 // of a writer and which files exist, even if a child hangs in a call or was killed.
 #pragma once
 

@@ -24,7 +24,7 @@ static size_t pool_bytes_of(const struct stream *stream, const struct workspace 
     return payload_pool_bytes(block_bytes, workspace->alignment_bytes);
 }
 
-// NULL if there is no memory.
+// NULL if there is not enough memory.
 static struct group_commit *create_commits(const struct stream *stream, uint64_t applications) {
     struct group_commit *commits = malloc(sizeof *commits);
     return commits != NULL && group_commit_open(commits, &stream->commits, applications) ? commits : NULL;
@@ -34,7 +34,7 @@ static size_t over_bytes(size_t thresholds) {
     return RECORDER_PENDING * thresholds * sizeof(struct distribution_over);
 }
 
-// Allocates figures with the distributions and counters that the operation needs. NULL if there is no memory.
+// Allocates figures with the distributions and counters that the operation needs. NULL if there is not enough memory.
 static struct figures *create_figures(const struct stream *stream, enum operation operation, size_t thresholds) {
     bool flush = operation == OPERATION_WRITE && stream_flushes(stream), response = stream_is_open_loop(stream);
     bool sizes = operation == OPERATION_WRITE && stream_has(stream, OPERATION_COMMIT);

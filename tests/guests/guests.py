@@ -377,7 +377,7 @@ def cut_one(workshop: Workshop, device: str, file_system: str) -> list[str]:
     text = workshop.acknowledged.read_text().replace("\r\n", "\n")
     status, row, said = check(workshop.medium, text)
     requests = (workshop.path / "requests").read_text()
-    # For each request, the log says when it arrived and, after dots, when it was answered.
+    # For each request, the log shows when it arrived and, after dots, when it was answered.
     flushes = len(re.findall(r"(?<!\.)\b(?:Flush id=|Write id=.* fua=1)", requests))
     writes = int(row.get("acknowledged_writes") or 0)
     # A flush may cover the writes of both writers.

@@ -82,7 +82,7 @@ class Cluster:
         return {"kind": "Status", "apiVersion": "v1", "status": "Success"}
 
     def _claimed(self, claim: Object) -> None:
-        """The events after a job and its claim were created."""
+        """Simulate the events that follow the creation of a job and its claim."""
         name, behaviour = claim["metadata"]["name"], claim["spec"]["storageClassName"]
         claim["status"] = {"phase": "Pending" if behaviour == "pending" else "Bound"}
         if behaviour == "pending":

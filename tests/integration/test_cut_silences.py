@@ -60,9 +60,9 @@ class Course:
     silent_s: float | None = None
 
 
-# The number in the name of a host says for how many seconds before the cut its network is down.
+# The number in the name of a host is the number of seconds before the cut for which its network is down.
 SILENCES = {"h0": Course(10, 10), "h1": Course(10, 10, silent_s=9), "h10": Course(10, 10, silent_s=0)}
-# docs/power_cut.md says which real commands these values represent.
+# docs/power_cut.md lists the real commands that these values represent.
 COMMANDS = {"virsh": Course(0.35, 0.75), "pdu": Course(0.5, 0.2), "bmc": Course(4.0, 0.2)}
 
 
@@ -75,7 +75,7 @@ def test_no_liar_is_kept_with_a_bound_that_is_false(
     found = cut_often(start, specs, SILENCES, tester, tmp_path)
     show(f"a cache of {cache_blocks} blocks", found)
     # A loss may remain undetected only if the cache contains fewer writes than those whose acknowledgements had not
-    # arrived, and the report says how many these are.
+    # arrived, and the report contains their number.
     assert [cut for cut in found["h0"] if cut.outcome == KEPT and (cut.visible_from_writes or 0) < cache_blocks] == []
     assert [cut for name in ("h1", "h10") for cut in found[name] if cut.outcome == KEPT] == []
 

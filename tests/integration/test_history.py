@@ -91,7 +91,7 @@ def test_the_states_of_a_volume(inventory: Path, controller: Controller) -> None
     expired = controller.run("status", *h1, status_today=later)
     assert (expired.status, states(expired)) == (2, {"h1": "expired"})
 
-    # A comparison of one run with one other is inconclusive, and the report says how many runs are needed, unless the
+    # A comparison of one run with one other is inconclusive, and the report shows how many runs are needed, unless the
     # runs were disturbed.
     second = certify(controller, inventory, gate_profile=GOOD, gate_array_settings={"pool": "gold1", "cache": 64})
     first, second = (each.path for each in second.certifications)

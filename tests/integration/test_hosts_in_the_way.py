@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Hosts on which a certification cannot run. The preflight and the certification say how to solve the problem, and the
-solution works."""
+"""Hosts on which a certification cannot run. The preflight and the certification explain how to solve the problem, and
+the solution works."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

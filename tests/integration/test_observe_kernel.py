@@ -436,7 +436,7 @@ def test_writes_that_cannot_be_timed_are_named(observe, log_writer, tmp_path, wa
 
 @pytest.mark.thorough
 def test_nothing_is_left_of_a_bpftrace_that_is_killed(observe, mqi, tmp_path):
-    """The observer says why it ends, and the kernel removes its probes from the code of the application, which
+    """The observer reports why it ends, and the kernel removes its probes from the code of the application, which
     continues to run."""
     application = subprocess.Popen([f"{mqi}/application", f"{tmp_path}/account", "wait"])
     try:

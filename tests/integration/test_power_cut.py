@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The power of hosts is cut while they are writing. The report says which writes their disks kept, and contains nothing
-that was not observed."""
+"""The power of hosts is cut while they are writing. The report shows which writes their disks kept, and contains
+nothing that was not observed."""
 
 import sys
 from collections.abc import Callable

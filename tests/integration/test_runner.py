@@ -145,8 +145,8 @@ def controllers_of(runner: Runner) -> list[str]:
 def test_what_a_cancelled_job_and_one_that_runs_out_of_time_leave(
     start: Start, runner_of: Callable[..., Runner], tmp_path: Path
 ) -> None:
-    """A cancelled job has no verdict. Its output says which run continues, and two further jobs end that run and clean
-    up."""
+    """A cancelled job has no verdict. Its output names the run that continues, and two further jobs end that run and
+    clean up."""
     cancelled = runner_of(controllers.newest().name, "cancelled")
     late = runner_of(controllers.newest().name, "late")
     bed = start("h1", "h2")

@@ -5,8 +5,8 @@
 Python 3.6.
 
 The file with the program's name plus ``.json`` controls it: ``text`` is the output of amqsrua, and ``every_s`` is the
-interval between publications. ``then`` says what happens after the last publication: a reason code, ``hang``,
-``crash``, or, if it is empty, the program ends. With ``refuse``, a reason code, the program fails immediately. With
+interval between publications. ``then`` determines what happens after the last publication: a reason code, ``hang`` or
+``crash``; if it is empty, the program ends. With ``refuse``, a reason code, the program fails immediately. With
 ``hang``, it prints nothing at all. It knows only the queue manager ``queue_manager`` (QM1 by default).
 """
 
@@ -36,7 +36,7 @@ def main():
     for number in range(int(arguments["-n"])):
         if number >= len(publications):
             return after(play.get("then", ""))
-        # As with stdio, output is buffered unless it goes to a terminal.
+        # As with stdio, output is buffered unless it is a terminal.
         print(in_locale(publications[number].rstrip("\n")) + "\n")
         time.sleep(play.get("every_s", 0))
     return 0

@@ -199,7 +199,7 @@ class Host:
         power.hang(self.dir)
 
     def cut(self) -> None:
-        """Cut the power of the host and of its disk. The host stays off until boot()."""
+        """Cut the power of the host and of its disk. The host remains off until boot()."""
         power.cut(self.dir, self.net)
         self.is_linked = False
 

@@ -361,9 +361,7 @@ def only_marked_files_are_removed(place):
         result = remove(place, "--qm=2", dir=place.dir + "/q")
         equal((result.status, result.out), (2, ""), result.err)
         contains(result.err, *parts)
-        equal(
-            [sorted(os.listdir(place.dir + name)) for name in ("/q1", "/q2")], before, "no file is removed"
-        )
+        equal([sorted(os.listdir(place.dir + name)) for name in ("/q1", "/q2")], before, "no file is removed")
 
     for path, part in ((file, "is not a file that the test made"), (mark, "is not a mark of --acknowledge")):
         os.rename(path, aside)

@@ -115,7 +115,7 @@ def device_with_anything_at_its_ends_is_refused(place):
 
 @root_test
 def zeroed_ends_are_the_way_out(place):
-    """The ends stay empty, as the message says; the part between them is overwritten."""
+    """The ends remain empty, as the message promises. The part between them is overwritten."""
     with loop_device(place, data=dict.fromkeys((0, MIB, 8 * MIB - 8), b"old data")) as (loop, image):
         err = place.logdisk(*OPTIONS, before=named(place, loop)).err
         commands = [command.strip() for command in err.split("let its owner zero them: ")[1].split(";")]
@@ -261,7 +261,7 @@ def device_that_is_not_named_twice_is_refused(place):
 
 @root_test
 def streams_on_a_device(place):
-    """The part between the ends holds data that was written. Both ends stay empty, so the next run is accepted."""
+    """The part between the ends holds data that was written. Both ends remain empty, so the next run is accepted."""
     log = "--stream=name=log,place=data,pattern=ring,size=4K,workers=2,pause=1000"
     trace = os.path.join(place.path, "operations.csv")
     with loop_device(place) as (loop, image):
@@ -306,7 +306,7 @@ def streams_on_a_device(place):
 
 @root_test
 def streams_on_two_devices(place):
-    """The place's files are spread evenly over both devices. Each device is checked and claimed, and its ends stay
+    """The place's files are spread evenly over both devices. Each device is checked and claimed, and its ends remain
     empty."""
     second = DISK.replace("DISK_1", "DISK+2")
     other = Place("streams_on_two_devices.other")

@@ -211,7 +211,7 @@ def lost_reader(place):
 
 @test
 def killed_agent(place):
-    """No process outlives a killed agent, not even one that waits for a lock. The files stay in the marked
+    """No process outlives a killed agent, not even one that waits for a lock. The files remain in the marked
     directory."""
     folder = make_folder(place)
     agent, other = Agent(folder), Agent(folder)

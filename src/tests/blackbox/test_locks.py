@@ -80,8 +80,8 @@ def second_is_refused(place):
 
 @test
 def hand_over(place):
-    """A locker that waits gets the lock as soon as it is released in any way. One that polls gets it at one of the next
-    tries."""
+    """A locker that waits gets the lock as soon as it is released in any way. A locker that polls gets it at one of its
+    next tries."""
     with agents(make_folder(place), 2) as (one, two):
         create(one, lock=1)
         for way, mode in itertools.product(("unlock lock", "close lock", "exit", "kill"), ("wait", "poll 10")):

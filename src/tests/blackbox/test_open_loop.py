@@ -37,7 +37,9 @@ def open_loop_charges_a_stall_that_lasts_to_the_end(place):
     contains(result.err, "warning", "%d writes were due" % left)
     contains(run["warning_1"], "step 1: %d writes were due" % left)
     shifted = place.logdisk("--duration=1", "--rate=2", "--qm=2", "--createDirs", dir=place.dir + "/s")
-    assert all(int(r["start_skew_ns"]) < 200000000 for r in shifted.rows("results.csv")), "the shift of 0.25 s is none"
+    assert all(int(r["start_skew_ns"]) < 200000000 for r in shifted.rows("results.csv")), (
+        "the shift of 0.25 s is not skew"
+    )
     closed = place.logdisk("--duration=1", "--delay=5000")
     equal(closed.all()["operations_not_started"], "", "without --rate")
 

@@ -157,7 +157,7 @@ def another_tester_at_the_disk(place):
             shutil.rmtree(place.tables)
             done = subprocess.run(alone, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
             refused(place, Result(done.returncode, done.stdout, done.stderr, place.tables), "run first")
-        equal(place.logdisk("--duration=1", "--runId=other", dir=memory).status, 0, "let go of by SIGKILL")
+        equal(place.logdisk("--duration=1", "--runId=other", dir=memory).status, 0, "the lock was released by SIGKILL")
     for wrong in ("a/b", "a b", "x" * 65):
         result = place.logdisk("--duration=1", "--runId=" + wrong)
         equal(result.status, 1)

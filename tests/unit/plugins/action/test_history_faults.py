@@ -63,8 +63,8 @@ def outcome(directory):
 
 
 def assert_told(directory, result, *parts):
-    """Assert that the run fails only because of the history, says how to complete it, and that everything else
-    exists."""
+    """Assert that the run fails only because of the history, that the message explains how to complete it, and that
+    everything else exists."""
     (problem,) = result["fleet_problems"]
     assert result["warnings"] == [problem]
     for part in (

@@ -159,7 +159,7 @@ def test_the_state_is_removed_without_a_module_if_nothing_else_is_left(looked):
     removal = "rm -r -- ~/s/runs/R-log"
     result, done = looked("finished", removed=True)
     assert (done, result["cleaned_up"], result["changed"]) == (["ask", "file", removal], True, True)
-    # The action cleanup says what is left if that fails.
+    # If that fails, the action cleanup reports what is left.
     for rm in (1, None):
         result, done = looked("finished", removed=True, rm=rm)
         assert (done, result["cleaned_up"]) == (["ask", "file", removal, "cleanup"], True)

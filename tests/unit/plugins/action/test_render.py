@@ -330,7 +330,7 @@ def test_runs_that_are_named_are_merged_with_the_inventory_if_there_is_one(repor
     paths = ["R1", os.path.join(reporting.report_dir, "R2")]
     assert sorted(reporting.report(runs=paths)["hosts"]) == HOSTS
     assert sorted(reporting.report(runs=paths, inventory=["localhost"])["hosts"]) == ["h1", "h2", "h4", "h5"]
-    # In a workflow, a single run may be the only one left of several.
+    # In a workflow, the other runs may be missing, so even a single run is merged.
     assert sorted(reporting.report(runs=["R1"], variables={"awx_workflow_job_id": OUTER})["hosts"]) == HOSTS
 
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A command counts as a slice only if it can be one, and only if an extra variable says so."""
+"""A command counts as a slice only if it can be one, and only if an extra variable declares it as one."""
 
 from __future__ import annotations
 

@@ -347,7 +347,8 @@ def tables(rows=None, extra_columns=(), over=None, **run_keys):
     """Return the tester's tables, as bytes by file name, for rows of results.csv (by default those of a complete, good
     sweep).
 
-    over contains rows of over.csv. Without it there is no over.csv, so figures are compared directly with the limits.
+    over contains rows of over.csv. Without them, there is no over.csv, so figures are compared directly with the
+    limits.
     """
     rows = sweep_rows() if rows is None else rows
     run_keys = {"steps_planned": len({row["step"] for row in rows}), **run_keys}
@@ -433,8 +434,8 @@ def failed(host, verdict="unreachable", stage="probe", reason="no route to host"
 
 
 def run_directory(base, measured, unmeasured=(), gate=True, expected=None, queue_managers=("QM1",), **keys):
-    """Create a run directory in base. measured contains tables by host, unmeasured contains records, and gate says
-    whether verdict.json is written."""
+    """Create a run directory in base. measured contains tables by host, unmeasured contains records, and gate
+    determines whether verdict.json is written."""
     hosts = [*measured, *(record.host for record in unmeasured)]
     run = run_data(hosts if expected is None else expected, **keys)
     directory = RunDirectory.create(str(base), run)

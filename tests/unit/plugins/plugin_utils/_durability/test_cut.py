@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The result of a cut: kept or lost only if the check says so, and inconclusive in all other cases."""
+"""The result of a cut: kept or lost only if the check reports this, and inconclusive in all other cases."""
 
 from __future__ import annotations
 

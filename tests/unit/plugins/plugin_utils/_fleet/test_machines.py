@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Two names of the inventory for one machine."""
+"""Two names in the inventory that belong to one machine are detected."""
 
 from __future__ import annotations
 

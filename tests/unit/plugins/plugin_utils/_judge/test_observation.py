@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""An observation is judged only if its profile says so. It never certifies, and is kept separate from tests."""
+"""An observation is judged only if its profile requests this. It never certifies, and is kept separate from tests."""
 
 from __future__ import annotations
 

@@ -470,8 +470,8 @@ def test_the_reserve_of_single_seconds_says_which_episodes_are_covered(run, bloc
 
 
 def test_more_than_twenty_times_as_long_is_no_answer():
-    """For a limit on the p99.9 that is 2.5 times the mean, a run without slow writes needs 1,400 s. Its reason says so,
-    no matter how short the run is. With a slow write, the required duration is unknown."""
+    """For a limit on the p99.9 that is 2.5 times the mean, a run without slow writes needs 1,400 s. The reason contains
+    this figure, no matter how short the run is. With a slow write, the required duration is unknown."""
     for over, seconds, answered in ((0, 60, True), (1, 60, False), (1, 100, True)):
         tested = operations([2500] * seconds, [over, *[0] * (seconds - 1)], share="0.001")
         assert (tested.outcome, tested.seconds_needed is not None) == (INCONCLUSIVE, answered)

@@ -261,8 +261,8 @@ def test_another_workload_must_not_have_the_name_of_a_shipped_one():
 
 
 def test_a_built_in_workload_has_no_other_name():
-    """Otherwise, a profile would certify the workload under one name, but the preflight would say under the other name
-    that it does not certify."""
+    """Otherwise, a profile would certify the workload under one name, but the preflight would report under the other
+    name that it does not certify."""
     assert load_workload({"name": "mq-log", "built_in": "mq-log"}, str(SHIPPED)).tester_name == "mq-log"
     with pytest.raises(
         DefinitionError, match=r"mine: built_in: mq-log has only one form; .* name it: sweep_workload: mq-log"

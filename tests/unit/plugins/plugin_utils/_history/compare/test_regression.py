@@ -350,7 +350,7 @@ def test_a_history_that_fails_never_loses_the_report_and_never_passes(four):
     assert "it was not compared with its baseline: the history " in reason(directory)
     assert remembered(directory) != ""
     assert gate.report(directory) == "" and Path(directory.path, "index.html").exists()
-    # The certificate of such a run says that it was not compared, so it never becomes a baseline.
+    # The certificate of such a run records that it was not compared, so it never becomes a baseline.
     (entry, *dummy) = (certificate.entry for certificate in certificates_of(directory)[0])
     assert (entry.effect, entry.limits_verdict, entry.outcome, entry.baseline is None) == (
         "attempt",
