@@ -32,7 +32,7 @@ bool measurement_open(struct run *run) {
            early_end_open(&run->early_end, options, &options->failure);
 }
 
-// The cost of one read of the clock. Every latency contains two such reads.
+// Returns the cost of one read of the clock. Every latency contains two such reads.
 static uint64_t measure_clock_read_ns(void) {
     enum { READS = 1000 };
     uint64_t start = now_ns();
@@ -105,7 +105,7 @@ static void prepare(void *argument) {
     }
 }
 
-// False if the run should end.
+// Returns false if the run should end.
 static bool prepare_run(struct run *run) {
     struct workspace *workspace = &run->workspace;
     if (!workspace_init(workspace, run->options, &run->workload, &run->supervisor.stop)) {

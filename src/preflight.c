@@ -42,7 +42,7 @@ static bool under_test(const struct workload *workload, dev_t device) {
     return false;
 }
 
-// The device number of the file system of a regular file or directory; 0 for anything else.
+// Returns the device number of the file system of a regular file or directory; 0 for anything else.
 static dev_t device_of(int fd) {
     struct stat status;
     return fstat(fd, &status) == 0 && (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) ? status.st_dev : 0;

@@ -115,6 +115,6 @@ void preflight_warn(struct run *run);
 void run_csv_put(struct csv *csv, const struct run *run);
 
 // step.c: runs one step, which is one block size at one load point. Starts all workers at the same time and monitors
-// them. Meanwhile, writes seconds and batches to the tables; at the end, writes the figures. False, with the reason in
-// run->failure, if the run should end.
+// them. Meanwhile, writes seconds and batches to the tables; at the end, writes the figures. Returns false, with the
+// reason in run->failure, if the run should end.
 bool step_run(struct run *run, uint32_t number, uint64_t block_bytes, uint32_t load_point);

@@ -155,8 +155,8 @@ static void start_workers(struct run *run) {
 // While the workers run, the main thread passes cuts for those in a call, takes over finished slots, and shows the
 // progress of the step. When the run should end, it abandons workers whose calls do not return.
 
-// Passes a cut for a worker that has not passed it itself. False if the worker is not in a call, or if its grace period
-// is not over.
+// Passes a cut for a worker that has not passed it itself. Returns false if the worker is not in a call, or if its
+// grace period is not over.
 static bool pass_for(struct worker *worker, const struct cut *cut, uint64_t now) {
     if (atomic_load_explicit(&worker->passed, memory_order_acquire) > cut->index) {
         return true;
@@ -179,8 +179,8 @@ static bool is_finished(const struct worker *worker) {
     return atomic_load_explicit(&worker->passed, memory_order_acquire) == UINT32_MAX;
 }
 
-// True if all workers of the stream have passed the cut, and at least one of them continues after it. If all workers
-// have finished, the slot may have been cut short, and recorder_finish determines when it ended.
+// Returns true if all workers of the stream have passed the cut, and at least one of them continues after it. If all
+// workers have finished, the slot may have been cut short, and recorder_finish determines when it ended.
 static bool slot_has_ended(const struct stream_step *stream, const struct cut *cut, uint64_t now) {
     bool one_continues = false;
     for (uint32_t i = 0; i < stream->workers; i++) {
@@ -233,7 +233,7 @@ static void note_in_flight(struct run *run, struct worker *worker) {
     worker->figures[worker->operation]->in_flight = stall;
 }
 
-// Abandons workers whose calls do not return. True once every worker has finished or is abandoned.
+// Abandons workers whose calls do not return. Returns true once every worker has finished or is abandoned.
 static bool abandon_hanging(struct run *run) {
     bool all = true;
     for (uint32_t i = 0; i < run->workers.active_count; i++) {
@@ -469,7 +469,7 @@ static void write_trace(struct run *run) {
     }
 }
 
-// The bytes that a worker read or wrote on the file system of the first directory, whose disk is sampled. All
+// Returns the bytes that a worker read or wrote on the file system of the first directory, whose disk is sampled. All
 // directories of a place are assumed to have equal parts of these bytes.
 static uint64_t on_sampled_device(const struct run *run, const struct worker *worker, uint64_t bytes) {
     const struct place *places = run->workload.places, *first = &places[worker->place - 1];

@@ -31,7 +31,7 @@ static inline uint64_t epoch_ns(void) {
     return timespec_ns(time);
 }
 
-// The wall clock minus the monotonic clock: add it to a monotonic instant to get the wall-clock time.
+// Returns the wall clock minus the monotonic clock: add it to a monotonic instant to get the wall-clock time.
 static inline uint64_t boot_epoch_ns(void) {
     uint64_t epoch = epoch_ns();
     return epoch - now_ns();

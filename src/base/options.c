@@ -306,7 +306,7 @@ static bool parse_number(const struct rule *rule, const char *text, uint64_t *va
     return true;
 }
 
-// An element of a list; "first-last" is a range of them.
+// Parses an element of a list, which may be a range such as "first-last".
 static bool parse_element(const struct rule *rule, char *text, struct number_list *list) {
     char *dash = rule->kind == KIND_RANGES ? strchr(text, '-') : NULL;
     uint64_t first, last;
@@ -578,8 +578,8 @@ static void complete_over(struct number_list *over, struct number_list *asked_fo
     }
 }
 
-// The option with the given letter or name. A name may be shortened as long as it matches only one option, or only one
-// of mqldt's options (those with a letter). NULL if there is no match.
+// Finds the option with the given letter or name. A name may be shortened as long as it matches only one option, or
+// only one of mqldt's options (those with a letter). Returns NULL if there is no match.
 static const struct rule *find(const char *word, size_t length) {
     const struct rule *any = NULL, *mqldt = NULL;
     size_t count = 0, mqldt_count = 0;

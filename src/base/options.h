@@ -103,11 +103,11 @@ void options_help(FILE *out);
 typedef void option_put(void *context, const char *key, const char *unit, const char *value);
 void options_each(const struct options *options, option_put *put, void *context);
 
-// Sets the number of queue managers to that of the run whose files are checked. False, with a failure, if --dir does
-// not name a directory for each of them.
+// Sets the number of queue managers to that of the run whose files are checked. Returns false, with a failure, if --dir
+// does not name a directory for each of them.
 bool options_take_queue_managers(struct options *options, uint64_t count);
 
-// The directory of a queue manager (numbered from 1): its element of the list of directories. If there is only one
-// directory, it is that directory if no load point is above one, and otherwise its name followed by the number. False
-// if the path is too long.
+// Finds the directory of a queue manager (numbered from 1): its element of the list of directories. If there is only
+// one directory, it is that directory if no load point is above one, and otherwise its name followed by the number.
+// Returns false if the path is too long.
 bool options_directory(const struct options *options, uint32_t number, char *path, size_t path_bytes);

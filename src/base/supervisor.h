@@ -30,10 +30,10 @@ struct supervisor {
 // (SIGPIPE, SIGXFSZ).
 bool supervisor_start(struct supervisor *supervisor);
 
-// Waits until the given time or the first event. True if the run should end.
+// Waits until the given time or the first event. Returns true if the run should end.
 bool supervisor_wait(struct supervisor *supervisor, uint64_t until_ns);
 
-// True if calls in flight have had enough time to return.
+// Returns true if calls in flight have had enough time to return.
 bool supervisor_patience_over(const struct supervisor *supervisor);
 
 // Waits until done(argument) is true. It is called every SUPERVISOR_POLL_NS, even if the run was stopped. Returns false
@@ -57,11 +57,11 @@ struct job_thread {
     unsigned first, count;
 };
 
-// False if the thread cannot be created.
+// Returns false if the thread cannot be created.
 bool job_thread_start(struct job_thread *thread);
 // Adds a job to the queue; false if the queue is full. The lock is never held while a job runs.
 bool job_thread_add(struct job_thread *thread, void (*work)(void *), void *argument);
-// True if every job is done. For supervisor_await.
+// Returns true if every job is done. For supervisor_await.
 bool job_thread_idle(void *thread);
 
 // Ends the thread if it is idle; otherwise returns false, and the thread must be left alone.
@@ -71,5 +71,6 @@ bool job_thread_end(struct job_thread *thread);
 bool job_run(struct job_thread *thread, struct supervisor *supervisor, void (*work)(void *), void *argument,
              uint64_t patience_ns);
 
-// A thread with a small stack. False if the kernel cannot create another thread, or has no memory for its stack.
+// Starts a thread with a small stack. Returns false if the kernel cannot create another thread, or has no memory for
+// its stack.
 bool thread_start(pthread_t *thread, void *(*work)(void *), void *argument);

@@ -37,8 +37,8 @@ void text_printf(struct text *text, const char *format, ...) {
     va_end(arguments);
 }
 
-// The length of the UTF-8 sequence at bytes; 0 for a control character or an invalid sequence (including overlong ones
-// and surrogates).
+// Returns the length of the UTF-8 sequence at bytes; 0 for a control character or an invalid sequence (including
+// overlong ones and surrogates).
 static size_t printable_length(const unsigned char *bytes) {
     unsigned char first = bytes[0];
     if (first < 0x80) {

@@ -9,9 +9,10 @@
 
 bool parse_integer(const char *text, uint64_t *value);
 bool parse_size(const char *text, uint64_t *bytes);
-// A decimal with up to nine places ("12", "0.5", "1790000000.25") as billionths, so that seconds become nanoseconds.
+// Parses a decimal with up to nine places ("12", "0.5", "1790000000.25") as billionths, so that seconds become
+// nanoseconds.
 bool parse_decimal(const char *text, uint64_t *billionths);
-// A whole number and its unit, which is ns, us, ms or s: "500us".
+// Parses a whole number and its unit, which is ns, us, ms or s: "500us".
 bool parse_duration(const char *text, uint64_t *ns);
 
 #define THOUSANDS_BYTES 100

@@ -39,8 +39,8 @@ bool acknowledge_look(struct failure *failure);
 // Called before the files are prepared: arranges for them to be marked.
 void acknowledge_prepare(struct acknowledge *acknowledge, struct workspace *workspace);
 
-// Prints the line `ready`, and starts the thread. False if there is not enough memory, or if the thread cannot be
-// created.
+// Prints the line `ready`, and starts the thread. Returns false if there is not enough memory, or if the thread cannot
+// be created.
 bool acknowledge_start(struct acknowledge *acknowledge, const struct workers *workers);
 
 // Call it when every worker has finished or is abandoned.
@@ -49,6 +49,6 @@ void acknowledge_end(struct acknowledge *acknowledge, const char *how);
 // For supervisor_await: true if the line `end` was written, or if standard output accepts no more text.
 bool acknowledge_is_drained(void *acknowledge);
 
-// Waits until the line `end` is written. False, with a complaint, if it could not be written because the reader is too
-// slow or has disappeared.
+// Waits until the line `end` is written. Returns false, with a complaint, if it could not be written because the reader
+// is too slow or has disappeared.
 bool acknowledge_close(struct acknowledge *acknowledge, struct supervisor *supervisor, uint64_t patience_ns);

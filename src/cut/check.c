@@ -19,7 +19,7 @@ static bool read_witness(struct check *check) {
     return good;
 }
 
-// The keys of run.csv about the run whose files are checked.
+// Sets the options that describe the run whose files are checked. They appear in run.csv.
 static bool take_options(struct check *check) {
     struct options *options = check->options;
     const struct mark *mark = &check->witness.mark;

@@ -31,7 +31,7 @@ struct position {
     struct stray stray;                 // the first one found
 };
 
-// Adds a sector that was read from the given spot. NULL if it could not be read.
+// Adds a sector that was read from the given spot. The sector is NULL if it could not be read.
 void position_add(struct position *position, const struct geometry *geometry, const struct spot *at,
                   const unsigned char *sector);
 

@@ -23,7 +23,7 @@ void reader_path(const struct reader *reader, const struct spot *spot, char path
     (void)snprintf(path, PATH_MAX, "%.*s/%s", PATH_MAX - NAME_MAX - 2, directory, name);
 }
 
-// Whether an error of open or read means that the cut destroyed a name, or data of the file or the file system.
+// Returns whether an error of open or read means that the cut destroyed a name, or data of the file or file system.
 static bool says_gone(int error) {
     return error == ENOENT || error == ENOTDIR || error == EUCLEAN || error == EIO || error == EBADMSG;
 }
@@ -36,7 +36,7 @@ static bool says_unreadable(int error) {
 // Reading.
 
 // Reads one part of a file. Finds unreadable data by bisection, down to a sector, or a page if the disk has larger
-// sectors. False if the cause is not the disk.
+// sectors. Returns false if the cause is not the disk.
 static bool read_part(struct reader *reader, int fd, uint64_t offset_bytes, uint64_t at, uint64_t bytes) {
     ssize_t done;
     while ((done = pread(fd, reader->memory + at, bytes, (off_t)(offset_bytes + at))) < 0 && errno == EINTR) {
@@ -70,7 +70,7 @@ static void add_positions(struct reader *reader, struct spot at, uint64_t bytes)
     }
 }
 
-// The number of positions that end before the given byte of the file.
+// Reads all positions that end before the given byte of the file.
 static bool read_positions(struct reader *reader, int fd, struct spot at, uint64_t end_bytes) {
     char path[PATH_MAX];
     while (at.offset_bytes < end_bytes && !atomic_load(reader->stop)) {

@@ -79,12 +79,12 @@ struct judgement {
     struct durability *durability;
 };
 
-// The number of the write that belongs at a position in the given pass.
+// Returns the number of the write that belongs at a position in the given pass.
 static uint64_t write_of(const struct ring *ring, uint64_t position, uint64_t pass) {
     return pass == 0 ? 0 : (pass - 1) * ring->geometry->positions + position + 1;
 }
 
-// The last of the writes 1 to count that belongs at a position; 0 if there is none.
+// Returns the last of the writes 1 to count that belongs at a position; 0 if there is none.
 static uint64_t due(const struct ring *ring, uint64_t position, uint64_t count) {
     return position < count ? write_of(ring, position, (count - 1 - position) / ring->geometry->positions + 1) : 0;
 }

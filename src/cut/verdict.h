@@ -76,7 +76,7 @@ void ring_add(struct ring *ring, const struct position *position);
 void ring_add_missing(struct ring *ring, uint64_t count);       // positions that lie beyond the end of the file
 void ring_free(struct ring *ring);
 
-// The queue manager that these files seem to belong to, if it is a different one; otherwise 0.
+// Returns the queue manager that these files seem to belong to, if it is a different one; otherwise 0.
 uint32_t ring_owner(const struct ring *ring);
 
 // Call it when all positions have been added. writing_ns: how long the run wrote; 0: unknown.

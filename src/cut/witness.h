@@ -25,10 +25,10 @@ struct witness {
 // Takes the next line, including its line feed; false, with the reason in failure, if the line is wrong.
 bool witness_take(struct witness *witness, const char *line, struct failure *failure);
 
-// Call it after the last line. False if nothing can be concluded from the lines.
+// Call it after the last line. Returns false if nothing can be concluded from the lines.
 bool witness_complete(const struct witness *witness, struct failure *failure);
 
-// How long the run wrote; 0: unknown.
+// Returns how long the run wrote; 0: unknown.
 uint64_t witness_writing_ns(const struct witness *witness);
 
 // Reads the lines from a file. A last line without a line feed is incomplete, and is ignored.

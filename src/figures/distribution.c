@@ -82,7 +82,7 @@ double distribution_time_weighted_mean_ns(const struct distribution *distributio
     return distribution->sum_ns > 0 ? (double)distribution->sum_squares / (double)distribution->sum_ns : 0;
 }
 
-// The number of operations in a bucket, or twice the time that they took (doubled to be a whole number).
+// Returns the number of operations in a bucket, or twice the time that they took (doubled to be a whole number).
 static uint128 bucket_weight(const struct distribution *distribution, unsigned bucket, enum weight weight) {
     uint64_t each = weight == BY_TIME ? distribution_lower_ns(bucket) + distribution_upper_ns(bucket) : 1;
     return (uint128)distribution->buckets[bucket] * each;

@@ -13,7 +13,7 @@
 static const double kept_stakes[] = {1, 0.5, 0.25, 0.125}, kept_weights[] = {0.6, 0.2, 0.1, 0.1};
 #define KEPT_STAKES (sizeof kept_stakes / sizeof kept_stakes[0])
 
-// The largest possible total in a block.
+// Returns the largest possible total in a block.
 static double most_in_all(const struct evidence_claim *claim, size_t block_s) {
     uint64_t ns = block_s * NS_PER_S;
     return (double)claim->writers * (double)(claim->fastest_ns > 0 ? ns / claim->fastest_ns + 1 : ns);
@@ -58,7 +58,7 @@ double evidence_of_blocks(const struct evidence_claim *claim, const struct evide
     return greatest > -INFINITY ? greatest + log(sum) : greatest;
 }
 
-// The largest part of a second's total that can be over the threshold.
+// Returns the largest part of a second's total that can be over the threshold.
 static double most_over(const struct evidence_claim *claim) {
     const uint64_t hundredths = 100 * claim->threshold_ns, second = 101 * NS_PER_S;    // 1.01: the width of a bucket
     return (double)claim->writers *

@@ -30,15 +30,17 @@ struct evidence_claim {
     uint64_t threshold_ns;
 };
 
-// The natural logarithm of the evidence against the claim, with blocks of block_s seconds. If first_s is not 0, the
-// first block has only that many seconds. -INFINITY if no more than the allowed share is over.
+// Returns the natural logarithm of the evidence against the claim, with blocks of block_s seconds. If first_s is not 0,
+// the first block has only that many seconds. Returns -INFINITY if no more than the allowed share is over.
 double evidence_of_blocks(const struct evidence_claim *claim, const struct evidence_second *seconds, size_t count,
                           size_t block_s, size_t first_s);
 
-// The smallest evidence over all blocks that statistics.py may form from these seconds, or from these and one more.
+// Returns the smallest evidence over all blocks that statistics.py may form from these seconds, or from these and one
+// more.
 double evidence_against(const struct evidence_claim *claim, const struct evidence_second *seconds, size_t count);
 
-// The natural logarithm of the evidence that the claim is kept. -INFINITY if one of the seconds does not keep it.
+// Returns the natural logarithm of the evidence that the claim is kept. Returns -INFINITY if one of the seconds does
+// not keep it.
 double evidence_for(const struct evidence_claim *claim, const struct evidence_second *seconds, size_t count);
 
 // Moves time from the second in which a write returned to the seconds in which it was spent.

@@ -4,11 +4,11 @@
 // Groups single operations into seconds, batches and rounds while the workers continue to write. One recorder serves
 // all workers of a stream and one operation. A recorder that is all zeros (calloc) can start its first step.
 //
-// A step's time is cut into slots (see struct cut). Every worker counts its operations in its own slot. When one
-// completes past the slot's end, the worker adds the slot to the pending slot that all workers share: this takes only
-// atomic additions to the occupied buckets, without locks or waiting. It then publishes how many cuts it has passed.
-// The main thread takes a pending slot over when every worker has passed it. So that rows also appear during a stall,
-// the main thread passes a cut on behalf of a worker that is in a system call (measure/worker.h).
+// A step's time is cut into slots (see struct cut). Every worker counts its operations in its own slot. When an
+// operation completes past the slot's end, the worker adds the slot to the pending slot that all workers share: this
+// takes only atomic additions to the occupied buckets, without locks or waiting. It then publishes how many cuts it has
+// passed. The main thread takes a pending slot over when every worker has passed it. So that rows also appear during a
+// stall, the main thread passes a cut on behalf of a worker that is in a system call (measure/worker.h).
 //
 // An operation belongs to the slot in which it completes. There are RECORDER_PENDING pending slots; if the main thread
 // falls that many slots behind, workers wait for it between two operations, outside the timed interval.
@@ -141,7 +141,7 @@ struct recorder {
 
 void recorder_start_step(struct recorder *recorder, struct timeline timeline, struct recorder_sink sink);
 
-// True if the pending slot of the given cut is free.
+// Returns true if the pending slot of the given cut is free.
 static inline bool recorder_is_free(const struct recorder *recorder, uint32_t cut) {
     return cut < recorder->finalised + RECORDER_PENDING;
 }

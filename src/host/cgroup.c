@@ -8,7 +8,7 @@
 
 #define TEXT_BYTES 8192
 
-// Whether a comma-separated list contains "cpu"; "cpuset" and "cpuacct" do not count.
+// Returns whether a comma-separated list contains "cpu"; "cpuset" and "cpuacct" do not count.
 static bool has_cpu(const char *list, const char *ends) {
     for (;;) {
         size_t length = strcspn(list, ends);

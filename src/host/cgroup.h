@@ -15,15 +15,15 @@ struct cgroup {
     bool legacy;                        // cgroup version 1
 };
 
-// The group to which the cpu controller applies, from the text of /proc/self/cgroup: version 1 if it is mounted for
-// that controller, version 2 otherwise. False if there is none.
+// Finds the group to which the cpu controller applies, from the text of /proc/self/cgroup: version 1 if it is mounted
+// for that controller, version 2 otherwise. Returns false if there is none.
 bool parse_cgroup(const char *text, struct cgroup *cgroup);
 
 // Builds a group's directory from its path in the hierarchy, and the root and mount point of the mount that shows it.
-// False, with an empty path, if the mount does not show the group.
+// Returns false, with an empty path, if the mount does not show the group.
 bool cgroup_locate(struct cgroup *cgroup, const char *root, const char *point);
 
-// The throttled time in the text of a cpu.stat, in nanoseconds; NAN if it is not there.
+// Returns the throttled time in the text of a cpu.stat, in nanoseconds; NAN if it is not there.
 double parse_throttled_ns(const char *text, bool legacy);
 
 void cgroup_find(struct cgroup *cgroup);

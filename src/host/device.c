@@ -15,7 +15,7 @@
 
 // Block devices. Each device is represented by its directory in sysfs.
 
-// False if there is none.
+// Returns false if there is none.
 static bool find_directory(struct block_number number, char device[PATH_MAX]) {
     char link[64];
     (void)snprintf(link, sizeof link, "/sys/dev/block/%" PRIu32 ":%" PRIu32, number.major, number.minor);

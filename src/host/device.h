@@ -65,7 +65,7 @@ void backing_add(struct backing *backing, int fd);
 
 bool disks_contain(const struct disks *disks, struct block_number disk);
 
-// The block device of a file system.
+// Returns the block device of a file system.
 struct block_number device_of_mount(const struct mount *mount);
 
 // The selected word in "none [mq-deadline] kyber"; the text itself if nothing is bracketed.
@@ -73,7 +73,7 @@ void parse_chosen(const char *text, char *chosen, size_t size);
 
 // device_use.c.
 
-// Whether the text is the kernel's name for the device, such as sda.
+// Returns whether the text is the kernel's name for the device, such as sda.
 bool device_has_name(struct block_number number, const char *name);
 
 struct device_use {
@@ -81,7 +81,7 @@ struct device_use {
     const char *next;                   // what to do about it
 };
 
-// Looks for reasons not to overwrite a device, as far as the kernel shows them. False if there are none.
+// Looks for reasons not to overwrite a device, as far as the kernel shows them. Returns false if there are none.
 bool device_find_use(struct block_number number, struct device_use *use);
 
 // device_lock.c.

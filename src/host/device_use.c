@@ -22,7 +22,7 @@ bool device_has_name(struct block_number number, const char *name) {
     return slash != NULL && strcmp(slash + 1, name) == 0;
 }
 
-// The first file that matches the pattern, without its directory; empty if there is none.
+// Finds the first file that matches the pattern. The name is without its directory, and empty if there is none.
 static bool find_file(struct block_number number, const char *pattern, char *name, size_t name_bytes) {
     char path[PATH_BYTES];
     glob_t found = {0};

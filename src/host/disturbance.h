@@ -35,21 +35,20 @@ struct disturbance {
 void disturbance_begin_step(struct disturbance *disturbance);
 void disturbance_end_step(struct disturbance *disturbance);
 
-// The disturbance since an earlier state.
+// Returns the disturbance since an earlier state.
 struct disturbance disturbance_since(const struct disturbance *now, const struct disturbance *earlier);
 
-// The total of a counter in all steps; NAN if it is unknown.
+// Returns the total of a counter in all steps; NAN if it is unknown.
 double disturbance_sum(const struct disturbance *disturbance, enum counter counter);
 
-// The quotient of two counters, or of a counter and the time (0 to 1); NAN if it is unknown.
+// Returns the quotient of two counters, or of a counter and the time (0 to 1); NAN if it is unknown.
 double disturbance_share(const struct disturbance *disturbance, enum counter part, enum counter whole);
 double disturbance_time_share(const struct disturbance *disturbance, enum counter microseconds);
 
-// How long a quota kept the tester's cgroup or one above it from running, and the share of the elapsed time; NAN if
-// unknown.
-// This is the largest value of all levels, not their sum: while a group is throttled, the groups below it are as well.
-// The kernel adds up the throttled time of each processor, so the sum can exceed the elapsed time; the share is at
-// most 1.
+// Return how long a quota kept the tester's cgroup or one above it from running, or the share of the elapsed time; NAN
+// if unknown. This is the largest value of all levels, not their sum: while a group is throttled, the groups below it
+// are as well. The kernel adds up the throttled time of each processor, so the sum can exceed the elapsed time; the
+// share is at most 1.
 double disturbance_throttled_ns(const struct disturbance *disturbance);
 double disturbance_throttled_share(const struct disturbance *disturbance);
 

@@ -6,17 +6,17 @@
 
 #include "base/standard.h"
 
-// The file's first size-1 bytes, without trailing white space. If the file cannot be read, returns false and an empty
-// text.
+// Reads the file's first size-1 bytes, without trailing white space. If the file cannot be read, returns false and an
+// empty text.
 bool read_text(const char *path, char *text, size_t size);
 
-// The sum of selected blank-separated numbers in the line that begins with the given word (an empty word: the first
-// line). Bit n of fields selects number n, from 0; a "name=" before a number is skipped. False if one of them does not
+// Adds up selected blank-separated numbers in the line that begins with the given word (an empty word: the first line).
+// Bit n of fields selects number n, from 0; a "name=" before a number is skipped. Returns false if one of them does not
 // exist.
 bool parse_figures(const char *text, const char *word, unsigned fields, uint64_t *sum);
 
-// The memory that is available without swapping, in bytes; UINT64_MAX if the kernel does not report it. The kernel can
-// grant more memory than it has. It may then kill this process or another one.
+// Returns the memory that is available without swapping, in bytes; UINT64_MAX if the kernel does not report it. The
+// kernel can grant more memory than it has. It may then kill this process or another one.
 uint64_t memory_available_bytes(void);
 
 // The mount that an open file is on and, if that is an overlay, the file system that holds its data.
@@ -35,13 +35,13 @@ struct mount {
 // Parses a line of /proc/self/mountinfo; false if it is malformed.
 bool parse_mountinfo_line(const char *line, struct mount *mount);
 
-// The value of "name=value" in a comma-separated list of mount options, with octal escapes decoded.
+// Finds the value of "name=value" in a comma-separated list of mount options, with octal escapes decoded.
 bool parse_mount_option(const char *options, const char *name, char *value, size_t size);
 
-// The mount that contains an open file or directory. False if /proc does not show it.
+// Finds the mount that contains an open file or directory. Returns false if /proc does not show it.
 bool mount_of(int fd, struct mount *mount);
 
 // Like mount_of, but follows overlays to the file system of the upper directory. The path of that directory belongs to
-// the namespace that mounted the overlay, so it is used only if the open file is found there. False if the upper
-// directory cannot be seen.
+// the namespace that mounted the overlay, so it is used only if the open file is found there. Returns false if the
+// upper directory cannot be seen.
 bool mount_behind_overlay(int fd, struct mount *mount);

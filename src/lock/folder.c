@@ -20,7 +20,7 @@ static const char *skip_blanks(const char *text) {
     return text + strspn(text, " \t\r\n");
 }
 
-// Whether the text has the member "kind": "mqops.logdisk".
+// Returns whether the text has the member "kind": "mqops.logdisk".
 static bool has_kind(const char *text) {
     static const char key[] = "\"kind\"", value[] = "\"mqops.logdisk\"";
     for (const char *at = text; (at = strstr(at, key)) != NULL;) {

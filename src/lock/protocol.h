@@ -124,5 +124,5 @@ void answer_put_usage(struct text *text, uint32_t number, const char *message);
 // The actions that may continue until a command stops them. TASKS: any other action.
 enum task { TASK_LOCK, TASK_VERIFY, TASK_WRITE, TASKS };
 enum task task_of(enum action action);
-// The task that the action stops.
+// Returns the task that the action stops.
 enum task task_stopped_by(enum action action);

@@ -32,7 +32,7 @@ static uint64_t common_divisor(uint64_t a, uint64_t b) {
     return b == 0 ? a : common_divisor(b, a % b);
 }
 
-// The share of the writes above a percentile such as 99_9.
+// Parses a percentile such as 99_9, and sets the share of the writes above it.
 static bool parse_percentile(const char *text, struct early_end_limit *limit) {
     size_t whole = strcspn(text, "_");
     const char *decimals = text[whole] == '_' ? text + whole + 1 : "";

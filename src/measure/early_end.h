@@ -51,12 +51,12 @@ struct early_end {
     struct text kept_steps;             // the numbers of all of them, separated by spaces
 };
 
-// False with a failure if a limit is not well-formed, or if there is not enough memory.
+// Returns false, with a failure, if a limit is not well-formed, or if there is not enough memory.
 bool early_end_open(struct early_end *early_end, const struct options *options, struct failure *failure);
 
 void early_end_begin_step(struct early_end *early_end, uint64_t block_bytes, uint64_t load_point);
 
-// Takes the next whole second of the step. fastest_ns is the shortest write of these writers so far. True if the step
-// should end.
+// Takes the next whole second of the step. fastest_ns is the shortest write of these writers so far. Returns true if
+// the step should end.
 bool early_end_second(struct early_end *early_end, uint32_t step, const struct distribution *latency, uint32_t writers,
                       uint64_t fastest_ns);

@@ -11,6 +11,6 @@
 
 #include "base/standard.h"
 
-// Allocates aligned memory; free() releases it. locked: whether the pages of the process are locked in memory. False if
-// there is not enough memory.
+// Allocates aligned memory; free() releases it. locked: whether the pages of the process are locked in memory. Returns
+// false if there is not enough memory.
 bool io_memory_open(void **memory, size_t bytes, size_t alignment_bytes, bool locked);

@@ -26,8 +26,8 @@ void loop_pass_own_cut(struct worker *worker);
 void loop_note_first_pass(struct worker *worker);
 // Ends the step at the given time.
 void loop_finish(struct worker *worker, uint64_t end_ns);
-// Ends the step instead of starting another operation. The previous operation ended at end_ns. False if main has
-// abandoned the worker, which is in a call.
+// Ends the step instead of starting another operation. The previous operation ended at end_ns. Returns false if main
+// has abandoned the worker, which is in a call.
 bool loop_end(struct worker *worker, uint64_t start_ns, uint64_t end_ns);
 // Ends the step of all workers. It is marked as cold so that the loops can keep values in registers.
 void __attribute__((cold)) loop_fail(struct worker *worker, bool in_flush, int error, uint64_t end_ns);
@@ -38,7 +38,7 @@ static inline void pass_cuts_until(struct worker *worker, uint64_t instant_ns) {
     }
 }
 
-// False if main has abandoned the worker.
+// Returns false if main has abandoned the worker.
 static inline bool leave_call(struct worker *worker) {
     for (;;) {
         int state = WORKER_IN_CALL;

@@ -44,7 +44,7 @@ static bool has(const struct stream *stream, const struct limit *limit) {
     return false;
 }
 
-// Whether the workload has the row and the figure that a limit names.
+// Returns whether the workload has the row and the figure that a limit names.
 static bool is_known(const struct limit *limit, const struct workload *workload) {
     bool is_whole = strcmp(limit->stream, whole) == 0, one = false, every = true;
     for (uint32_t i = 0; i < workload->streams_count; i++) {

@@ -12,7 +12,7 @@ struct stop_above {
     char reason[1024];                  // a sentence; empty: no limit has been broken so far
 };
 
-// False with a failure if a limit is not well-formed, or names something that the workload does not have.
+// Returns false, with a failure, if a limit is not well-formed, or names something that the workload does not have.
 bool stop_above_open(struct stop_above *stop_above, const struct text_list *limits, const struct workload *workload,
                      struct failure *failure);
 

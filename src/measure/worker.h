@@ -86,20 +86,21 @@ struct stream_step {
     struct figures *all[OPERATIONS];            // the figures of all workers together
 };
 
-// Whether single workers are counted separately. If there is only one worker, this is not necessary, because its
-// operations are those of all workers.
+// Returns whether single workers are counted separately. If there is only one worker, this is not necessary, because
+// its operations are those of all workers.
 static inline bool stream_counts_workers(const struct stream_step *stream, enum operation operation) {
     return operation == OPERATION_WRITE && !stream_is_described(stream->stream) && stream->workers > 1;
 }
 
-// The counters of a worker for the operations of a second that took longer than the thresholds. The worker adds to them
-// while it may add to the slots of this second. Main takes and clears them when every worker has passed these slots.
+// Returns the counters of a worker for the operations of a second that took longer than the thresholds. The worker adds
+// to them while it may add to the slots of this second. Main takes and clears them when every worker has passed these
+// slots.
 static inline struct distribution_over *figures_over(const struct figures *figures, const struct stream_step *stream,
                                                      uint32_t second) {
     return &figures->over[second % RECORDER_PENDING * stream->over->count];
 }
 
-// The recorder of the stream's first operation.
+// Returns the recorder of the stream's first operation.
 static inline struct recorder *stream_recorder(const struct stream_step *stream) {
     return stream->recorders[stream_has(stream->stream, OPERATION_WRITE) ? OPERATION_WRITE : OPERATION_READ];
 }
@@ -161,7 +162,7 @@ static inline bool worker_sizes_vary(const struct worker *worker) {
     return worker->commits != NULL || stream_is_described(worker->stream->stream);
 }
 
-// The offset of the operation in flight, or of the next, in its open descriptor.
+// Returns the offset of the operation in flight, or of the next, in its open descriptor.
 static inline uint64_t worker_offset(const struct worker *worker) {
     const struct pattern *pattern = &worker->pattern;
     return place_offset(worker->target, worker->first_file + pattern->file, pattern->offset_bytes);
@@ -174,8 +175,8 @@ void *worker_main(void *worker);
 // Prepares the worker for a step; main calls it while the thread waits.
 void worker_prepare_step(struct worker *worker, uint64_t alignment_bytes);
 
-// For main: borrows or abandons a worker that is in a call. False if the worker is not in a call; it will then soon
-// pass the cut itself.
+// For main: borrows or abandons a worker that is in a call. Returns false if the worker is not in a call; it will then
+// soon pass the cut itself.
 bool worker_take(struct worker *worker, enum worker_state state);
 void worker_give_back(struct worker *worker);
 
@@ -184,7 +185,7 @@ void worker_pass_cut(struct worker *worker);
 // Called by the owner of the figures. Ends the step at the given time. All earlier cuts must have been passed.
 void worker_finish(struct worker *worker, uint64_t end_ns);
 
-// The schedule of a worker's operations. In an open loop, the workers of a stream are staggered evenly.
+// Returns the schedule of a worker's operations. In an open loop, the workers of a stream are staggered evenly.
 struct schedule worker_schedule(const struct worker *worker);
 
 // All workers of a run. The workers, and all memory for the largest load point, are created once, before the first
@@ -200,8 +201,8 @@ struct workers {
     struct worker **active;
 };
 
-// Requires a workspace whose alignment is known. False if there is not enough memory, if a thread cannot be created, or
-// if a processor of --cpu cannot be used; failure gives the reason.
+// Requires a workspace whose alignment is known. Returns false if there is not enough memory, if a thread cannot be
+// created, or if a processor of --cpu cannot be used; failure gives the reason.
 bool workers_create(struct workers *workers, const struct workspace *workspace, struct failure *failure);
 
 // Prepares a step. The caller then sets the times in workers->plan and starts the step.

@@ -12,7 +12,7 @@ static bool run_loop(struct worker *worker) {
            : stream_is_described(worker->stream->stream) ? loop_of_stream(worker) : loop_of_log(worker);
 }
 
-// False if main has abandoned the worker.
+// Returns false if main has abandoned the worker.
 static bool work_step(struct worker *worker) {
     struct step_plan *plan = worker->stream->plan;
     // If a thread has a separate descriptor table, as a single-threaded process does, the kernel saves two atomic

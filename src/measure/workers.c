@@ -18,13 +18,13 @@ static uint64_t largest(const struct number_list *list) {
     return max;
 }
 
-// The memory that a worker needs for its payload, for the largest block of all steps.
+// Returns the memory that a worker needs for its payload, for the largest block of all steps.
 static size_t pool_bytes_of(const struct stream *stream, const struct workspace *workspace) {
     uint64_t block_bytes = stream_is_described(stream) ? stream->terms.size_max : largest(&workspace->workload->writes);
     return payload_pool_bytes(block_bytes, workspace->alignment_bytes);
 }
 
-// NULL if there is not enough memory.
+// Returns NULL if there is not enough memory.
 static struct group_commit *create_commits(const struct stream *stream, uint64_t applications) {
     struct group_commit *commits = malloc(sizeof *commits);
     return commits != NULL && group_commit_open(commits, &stream->commits, applications) ? commits : NULL;
@@ -34,7 +34,8 @@ static size_t over_bytes(size_t thresholds) {
     return RECORDER_PENDING * thresholds * sizeof(struct distribution_over);
 }
 
-// Allocates figures with the distributions and counters that the operation needs. NULL if there is not enough memory.
+// Allocates figures with the distributions and counters that the operation needs. Returns NULL if there is not enough
+// memory.
 static struct figures *create_figures(const struct stream *stream, enum operation operation, size_t thresholds) {
     bool flush = operation == OPERATION_WRITE && stream_flushes(stream), response = stream_is_open_loop(stream);
     bool sizes = operation == OPERATION_WRITE && stream_has(stream, OPERATION_COMMIT);
@@ -102,7 +103,7 @@ static bool create_worker(struct worker *worker, const struct workspace *workspa
            io_memory_open(&worker->read_block, pool_bytes, workspace->alignment_bytes, workspace->options->mlock);
 }
 
-// The figures of all streams of --stream together.
+// Allocates the figures of all streams of --stream together.
 static bool create_whole(struct workers *workers) {
     const struct workload *workload = workers->workspace->workload;
     struct stream all = {.terms.process = ARRIVAL_EVEN};

@@ -21,7 +21,7 @@ void console_print(const char *format, ...) __attribute__((format(printf, 1, 2))
 void console_vescape(const char *format, va_list arguments) __attribute__((format(printf, 1, 0)));
 // Writes as much as possible without blocking.
 void console_flush(void);
-// True if so much text is waiting for standard output that short-lived text should be left out.
+// Returns true if so much text is waiting for standard output that short-lived text should be left out.
 bool console_is_behind(void);
 
 // Prints a line on standard error, after "logdisk: ", with control sequences escaped.
@@ -30,5 +30,5 @@ void console_complain(const char *format, ...) __attribute__((format(printf, 1, 
 // For supervisor_await: tries to write, and returns true if no more text is waiting.
 bool console_is_drained(void *unused);
 bool complaints_are_drained(void *unused);      // checks standard error only
-// The error that prevented writing to standard output; 0 if there was none.
+// Returns the error that prevented writing to standard output; 0 if there was none.
 int console_error(void);

@@ -41,7 +41,7 @@ bool csvfile_open(struct csvfile *csvfile, const char *path, struct failure *fai
 
 void csvfile_add(struct csvfile *csvfile, const struct mqldt_row *row);
 
-// Writes any rows, and closes the file. For the thread that writes files. False if it could not be written;
+// Writes any rows, and closes the file. For the thread that writes files. Returns false if it could not be written;
 // csvfile_report then gives the reason. A run that measured nothing does not replace an earlier result.
 bool csvfile_write(struct csvfile *csvfile, bool append);
 // Called by the main thread after csvfile_write.

@@ -24,8 +24,8 @@ struct progress {
 // in which the file cannot be created.
 bool progress_open(struct progress *progress, const char *path, struct failure *failure);
 
-// The line to fill in. NULL if it should be left out because no progress was requested or an earlier line is still
-// being written.
+// Returns the line to fill in. Returns NULL if it should be left out because no progress was requested or an earlier
+// line is still being written.
 struct text *progress_line(struct progress *progress);
 // Hands the line to the thread that writes files.
 void progress_write(struct progress *progress, struct job_thread *files);

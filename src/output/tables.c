@@ -260,7 +260,7 @@ bool tables_complete_run(struct tables *tables) {
 
 // Printing.
 
-// The same CRC as zlib, gzip and cksum -o 3.
+// Computes the same CRC as zlib, gzip and cksum -o 3.
 static uint32_t crc32(const char *bytes, size_t length) {
     uint32_t crc = UINT32_MAX;
     for (size_t i = 0; i < length; i++) {

@@ -75,13 +75,14 @@ bool tables_open(struct tables *tables, const char *path, enum tables_kind kind,
 void tables_discard(struct tables *tables);
 
 void tables_add(struct tables *tables, enum table table, const struct table_row *row);
-// For durability.csv, whose header and rows the caller writes. NULL if no tables were requested.
+// For durability.csv, whose header and rows the caller writes. Returns NULL if no tables were requested.
 struct csv *tables_rows(struct tables *tables, enum table table);
 
 // Hands collected rows over to the thread that writes files, and reports tables that could not be written.
 void tables_flush(struct tables *tables, struct job_thread *files);
 
-// For the thread that writes files: writes the rest of all tables except run.csv. False if any table is missing.
+// For the thread that writes files: writes the rest of all tables except run.csv. Returns false if any table is
+// missing.
 bool tables_complete(struct tables *tables);
 // Writes run.csv, whose rows are in files[TABLE_RUN].rows, and gives it its name; returns false on failure.
 bool tables_complete_run(struct tables *tables);

@@ -18,8 +18,8 @@ uint64_t schedule_due_before(const struct schedule *schedule, uint64_t instant_n
     return (uint64_t)((scaled + NS_PER_S_IN_MICRO - 1) / NS_PER_S_IN_MICRO);
 }
 
-// The sum of floor((factor * i + offset) / divisor) over i from 0 to count - 1, exactly, with as many steps as Euclid's
-// algorithm needs for factor and divisor.
+// Returns the sum of floor((factor * i + offset) / divisor) over i from 0 to count - 1, exactly, with as many steps as
+// Euclid's algorithm needs for factor and divisor.
 static uint128 sum_of_floors(uint128 count, uint128 factor, uint128 offset, uint128 divisor) {
     uint128 sum = 0;
     while (count > 0) {
@@ -36,7 +36,7 @@ static uint128 sum_of_floors(uint128 count, uint128 factor, uint128 offset, uint
     return sum;
 }
 
-// How many of the operations from first to end - 1 have been due for at least the given time.
+// Returns how many of the operations from first to end - 1 have been due for at least the given time.
 static uint64_t waiting_at_least(const struct schedule *schedule, uint64_t first, uint64_t end, uint64_t instant_ns,
                                  uint64_t wait_ns) {
     uint64_t before = wait_ns <= instant_ns ? schedule_due_before(schedule, instant_ns - wait_ns + 1) : 0;
@@ -70,8 +70,8 @@ void schedule_add_waits(const struct schedule *schedule, uint64_t first, uint64_
     }
 }
 
-// The gap between an operation, which is due at the given time after the origin, and the next one. It depends only on
-// this time, so `next` is the whole state. The gap is never 0, so no two operations are due at the same time.
+// Returns the gap between an operation, which is due at the given time after the origin, and the next one. It depends
+// only on this time, so `next` is the whole state. The gap is never 0, so no two operations are due at the same time.
 static uint64_t gap_ns(const struct arrival_plan *plan, uint64_t due_ns) {
     uint64_t state = plan->seed ^ due_ns;
     double uniform = ((double)(splitmix64(&state) >> 11) + 0.5) * 0x1p-53;

@@ -24,16 +24,16 @@ struct geometry {
 // Completes a geometry whose members up to queue_managers are set.
 void geometry_complete(struct geometry *geometry);
 
-// The place at which a position begins.
+// Returns the place at which a position begins.
 struct spot geometry_spot(const struct geometry *geometry, uint32_t worker, uint64_t position);
 
-// False if the sector is not from this run. Otherwise, returns which write it is from, and the place to which this
-// write put it.
+// Returns false if the sector is not from this run. Otherwise, returns which write it is from, and the place to which
+// this write put it.
 bool geometry_trace(const struct geometry *geometry, const unsigned char *sector, uint64_t *write, struct spot *spot);
 
-// Whether an unidentified sector contains some of the run's data for this spot, from any pass. If so, it is damaged,
-// not foreign.
+// Returns whether an unidentified sector contains some of the run's data for this spot, from any pass. If so, it is
+// damaged, not foreign.
 bool geometry_is_damaged(const struct geometry *geometry, const unsigned char *sector, const struct spot *at);
 
-// The greatest number of writes whose stamps can be distinguished.
+// Returns the greatest number of writes whose stamps can be distinguished.
 uint64_t geometry_writes_max(const struct geometry *geometry);

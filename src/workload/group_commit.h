@@ -36,7 +36,7 @@ struct group_commit {
     uint64_t taken_bytes;               // bytes taken by the write in flight
 };
 
-// False if there is not enough memory for the given number of applications.
+// Returns false if there is not enough memory for the given number of applications.
 bool group_commit_open(struct group_commit *commits, const struct commit_terms *terms, uint64_t applications);
 
 // Half of the applications commit at the start, and the other half just after the first write has begun.
@@ -46,7 +46,7 @@ void group_commit_start(struct group_commit *commits, uint64_t applications, uin
 // begins, which is at that time or when the next application commits.
 uint64_t group_commit_gather(struct group_commit *commits, uint64_t free_ns);
 
-// The size of the gathered write, in whole pages of bytes.
+// Returns the size of the gathered write, in whole pages of bytes.
 uint64_t group_commit_write_bytes(const struct group_commit *commits);
 
 // Call this after a write was gathered, if it will begin in the next file. Then no page before it is rewritten.
@@ -55,8 +55,8 @@ void group_commit_next_file(struct group_commit *commits);
 // Call this when the write has ended. Returns how far the position of the next write has moved.
 uint64_t group_commit_advance(struct group_commit *commits);
 
-// The number of commits whose last byte was in the write. Take all of these commits, in as many calls as necessary, and
-// then return their applications.
+// Returns the number of commits whose last byte was in the write. Take all of these commits, in as many calls as
+// necessary, and then return their applications.
 uint64_t group_commit_done(struct group_commit *commits);
 // Takes commits that were issued at the same time from the front, up to the given number. At least that many commits
 // must be waiting.

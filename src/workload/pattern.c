@@ -124,8 +124,8 @@ static void draw_walk(struct pattern *pattern, bool writes, uint64_t *random) {
     pattern->offset_bytes += block * pattern->unit_bytes;
 }
 
-// The first unit, starting from the given one, that is followed by enough units in the same file. In the last file, it
-// may be before the given one.
+// Returns the first unit, starting from the given one, that is followed by enough units in the same file. In the last
+// file, it may be before the given one.
 static uint64_t fit(const struct pattern *pattern, uint64_t at, uint64_t units) {
     uint64_t in_file = pattern->file_bytes / pattern->unit_bytes, all = in_file * pattern->files;
     uint64_t fits = at % in_file + units <= in_file ? at : at - at % in_file + in_file;

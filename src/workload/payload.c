@@ -18,7 +18,7 @@ uint64_t splitmix64(uint64_t *state) {
     return mix(*state += SPLITMIX_STEP);
 }
 
-// The state of the generator that fills the pool.
+// Returns the state of the generator that fills the pool.
 static uint64_t pool_state(uint64_t seed, uint32_t worker) {
     uint64_t state = seed ^ (uint64_t)worker << 40;
     return splitmix64(&state);
@@ -59,7 +59,7 @@ void payload_start_step(struct payload *payload, uint64_t block_bytes, uint64_t 
     payload->pass_left = UINT64_MAX;
 }
 
-// The value that is XORed with the words of a pool.
+// Returns the value that is XORed with the words of a pool.
 static uint64_t pass_mask(uint64_t pass) {
     return (pass & 0xFF) * UINT64_C(0x0101010101010101);
 }

@@ -37,8 +37,8 @@ struct payload {
     uint64_t pass;              // the pass that the pool was last changed to
 };
 
-// The size of a pool, in bytes, for blocks of the given size: two blocks, but at least 32 KiB and at most one block
-// plus 1 MiB. It is a multiple of the alignment.
+// Returns the size of a pool, in bytes, for blocks of the given size: two blocks, but at least 32 KiB and at most one
+// block plus 1 MiB. It is a multiple of the alignment.
 size_t payload_pool_bytes(uint64_t block_bytes, uint64_t alignment_bytes);
 
 // Fills the pool, which belongs to the caller and is large enough for the largest block. Workers are numbered in the
@@ -80,14 +80,15 @@ static inline unsigned char *payload_next_of(struct payload *payload, size_t byt
     return block;
 }
 
-// The bytes of write n (from 0) of the step; valid until the next call.
+// Returns the bytes of write n (from 0) of the step; valid until the next call.
 const unsigned char *payload_expect(struct payload *payload, uint64_t n);
 
-// Identifies the stamp in a sector: reports whose stamp it is, and its number (from 0). False if there is none.
+// Identifies the stamp in a sector: reports whose stamp it is, and its number (from 0). Returns false if there is none.
 bool payload_stamp_of(const unsigned char *sector, uint32_t *worker, uint64_t *number);
-// Whether a sector, apart from its stamp, equals the worker's pool from the given byte on, as it was in the given pass.
+// Returns whether a sector, apart from its stamp, equals the worker's pool from the given byte on, as it was in the
+// given pass.
 bool payload_is_of_pool(const unsigned char *sector, uint64_t seed, uint32_t worker, size_t at_bytes, uint64_t pass);
-// Whether any word of the sector, apart from the stamp, is the worker's data from any pass.
+// Returns whether any word of the sector, apart from the stamp, is the worker's data from any pass.
 bool payload_has_words_of_pool(const unsigned char *sector, uint64_t seed, uint32_t worker, size_t at_bytes);
 
 uint64_t splitmix64(uint64_t *state);

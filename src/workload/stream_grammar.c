@@ -379,7 +379,7 @@ static bool read_keys(struct reading *reading, const char *text, void *terms) {
     }
 }
 
-// Whether the pattern and the arrivals of the stream allow all keys that were given.
+// Returns whether the pattern and the arrivals of the stream allow all keys that were given.
 static bool check_keys(struct reading *reading, enum pattern_kind pattern, enum arrival_process process) {
     for (size_t i = 0; i < reading->keys_count; i++) {
         const struct key *key = &reading->keys[i];
@@ -415,8 +415,8 @@ bool grammar_place(const char *text, struct place_terms *terms, struct failure *
            refuse(&reading, "%s", "dir and device exclude each other; leave one out");
 }
 
-// The smallest and the largest size. Each size must be a multiple of the smallest, so that all operations are aligned
-// to it.
+// Determines the smallest and the largest size. Each size must be a multiple of the smallest, so that all operations
+// are aligned to it.
 static bool check_sizes(struct reading *reading, struct stream *stream) {
     struct stream_terms *of = &stream->terms;
     of->size_min = of->size_max = of->sizes[0];

@@ -24,7 +24,7 @@ struct place_terms {
 // Reads one directory, or several separated by '+'.
 bool grammar_directories(const char *text, size_t length);
 
-// The length of the first device of A+B. A '+' that is not followed by a path is part of a name.
+// Returns the length of the first device of A+B. A '+' that is not followed by a path is part of a name.
 size_t grammar_device_length(const char *text);
 
 bool grammar_place(const char *text, struct place_terms *terms, struct failure *failure);

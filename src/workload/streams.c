@@ -60,7 +60,8 @@ static bool may_erase(const struct plan *plan, const char *device) {
     return i < allowed->count;
 }
 
-// Copies the first device of the list that starts at the text, and moves to the next one. False if there is none.
+// Copies the first device of the list that starts at the text, and moves to the next one. Returns false if there is
+// none.
 static bool take_next_device(const char **at, char device[PLACE_DEVICE_BYTES]) {
     size_t length = grammar_device_length(*at);
     (void)snprintf(device, PLACE_DEVICE_BYTES, "%.*s", (int)length, *at);
@@ -68,7 +69,7 @@ static bool take_next_device(const char **at, char device[PLACE_DEVICE_BYTES]) {
     return length > 0;
 }
 
-// How many times the places name a device.
+// Returns how many times the places name a device.
 static uint32_t times_named(const struct plan *plan, const char *device) {
     char each[PLACE_DEVICE_BYTES];
     uint32_t times = 0;
@@ -235,7 +236,7 @@ static uint32_t count_directories(const struct place_terms *terms) {
     return count + (terms->device[0] == '\0');
 }
 
-// The path of a directory or device, as an error message shows it.
+// Returns the path of a directory or device, as an error message shows it.
 static char *place_path(const struct place_terms *terms, uint32_t number) {
     char device[PLACE_DEVICE_BYTES];
     const char *at = terms->device[0] != '\0' ? terms->device : terms->directories;
@@ -251,7 +252,7 @@ static char *place_path(const struct place_terms *terms, uint32_t number) {
     return strndup(at, strcspn(at, "+,"));
 }
 
-// How the files of a stream must be opened.
+// Returns how the files of a stream must be opened.
 static enum sync_mode opening_of(enum sync_mode sync) {
     return sync == SYNC_DSYNC || sync == SYNC_SYNC ? sync : SYNC_NONE;
 }
@@ -379,7 +380,7 @@ static bool check_use(struct plan *plan) {
     return true;
 }
 
-// Whether each stream fits into its place.
+// Returns whether each stream fits into its place.
 static bool check_room(struct plan *plan) {
     for (uint32_t i = 0; i < plan->workload->streams_count; i++) {
         const struct stream *stream = &plan->workload->streams[i];

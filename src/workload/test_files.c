@@ -136,7 +136,7 @@ static bool open_directory(struct workspace *workspace, uint32_t number) {
     return (!place->made || same_file_system(workspace, place)) && not_named_before(workspace, place);
 }
 
-// The name of a test file in its directory.
+// Returns the name of a test file in its directory.
 static const char *name_of(const char *path) {
     return strrchr(path, '/') + 1;
 }
@@ -188,7 +188,7 @@ static bool first_on_its_file_system(const struct workspace *workspace, uint32_t
     return i == number - 1;
 }
 
-// The total space of all places on the given file system, in bytes.
+// Returns the total space of all places on the given file system, in bytes.
 static uint64_t footprint_on(const struct workload *workload, dev_t device, uint64_t *files) {
     uint64_t footprint = 0;
     *files = 0;

@@ -73,20 +73,20 @@ void workspace_prepare(void *workspace);
 // Closes the files at the end of a run, and removes directories that --createDirs made and that could not be removed
 // before.
 void workspace_close(void *workspace);
-// The first directory that --createDirs made and that is still there; NULL if there is none.
+// Returns the first directory that --createDirs made and that is still there; NULL if there is none.
 const char *workspace_left_behind(const struct workspace *workspace);
 
 // The path of a test file, as the user would write it.
 void workspace_file_path(const struct workspace *workspace, uint32_t place, uint32_t file, char path[PATH_MAX]);
 
-// Called by the main thread: copies the current activity. False if there is none.
+// Called by the main thread: copies the current activity. Returns false if there is none.
 bool workspace_activity(struct workspace *workspace, struct activity *copy);
 
-// The space that is left free on a file system of that size, unless the user says otherwise.
+// Returns the space that is left free on a file system of that size, unless the user says otherwise.
 uint64_t test_files_reserve_bytes(uint64_t size_bytes);
 
 // Removes the name if it still refers to the open file; otherwise, returns false.
 bool test_file_unlink(int dir_fd, const char *name, int fd);
 
-// The alignment of offsets that the kernel reports for direct I/O here; 0 if it reports none.
+// Returns the alignment of offsets that the kernel reports for direct I/O here; 0 if it reports none.
 uint32_t test_file_direct_io_alignment(int fd);

@@ -36,7 +36,7 @@ struct schedule {
 
 uint64_t schedule_due_ns(const struct schedule *schedule, uint64_t n);
 
-// How many operations are due before the given time.
+// Returns how many operations are due before the given time.
 uint64_t schedule_due_before(const struct schedule *schedule, uint64_t instant_ns);
 
 // Adds how long the operations from first to first + count - 1 have been due at the given time. All of them must be due
@@ -173,7 +173,7 @@ static inline bool stream_has(const struct stream *stream, enum operation operat
     }
 }
 
-// Whether a write is followed by a flush.
+// Returns whether a write is followed by a flush.
 static inline bool stream_flushes(const struct stream *stream) {
     return stream->sync == SYNC_FDATASYNC || stream->sync == SYNC_FSYNC;
 }
@@ -202,17 +202,17 @@ static inline enum operation stream_next(const struct stream *stream, uint64_t *
 enum operation
 stream_draw(const struct stream *stream, struct pattern *pattern, uint64_t *random, uint32_t *size_index);
 
-// The greatest load point.
+// Returns the greatest load point.
 uint64_t workload_load_max(const struct workload *workload);
 
-// The space that all files take, in bytes; UINT64_MAX if it exceeds 64 bits.
+// Returns the space that all files take, in bytes; UINT64_MAX if it exceeds 64 bits.
 uint64_t workload_footprint(const struct workload *workload);
 
 // Fills in a place for each queue manager; false if there is not enough memory.
 bool places_open(struct workload *workload, const struct options *options);
 
 // mq-log: one stream `log`, which writes as MQ's logger does, with a worker and a directory for each queue manager.
-// False if there is not enough memory.
+// Returns false if there is not enough memory.
 bool mq_log_open(struct workload *workload, const struct options *options);
 
 // commit: the same stream, whose writes carry the commits of simulated applications; the load point is the number of

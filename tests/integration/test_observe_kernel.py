@@ -393,7 +393,7 @@ def test_log_writes_are_those_of_the_tester(observe, tmp_path, tester):
 @pytest.mark.thorough
 @pytest.mark.parametrize(("way", "writes"), [("flushed", 1), ("grouped", 3), ("flagged", 1)])
 def test_a_log_write_ends_when_its_data_are_on_the_disk(observe, log_writer, tmp_path, way, writes):
-    """A write that only reaches the page cache is part of the log write that its flush ends."""
+    """A write that only reaches the page cache is part of a log write that ends with the next flush."""
     log, own = tmp_path / "log", tmp_path / "account"
     log.mkdir()
     observer = observe(log_path=str(log))

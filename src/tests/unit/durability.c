@@ -229,7 +229,7 @@ static struct durability judge(uint32_t worker, uint64_t acknowledged) {
     return durability;
 }
 
-// Whether `finding` is the only finding, and occurs `count` times.
+// Returns whether `finding` is the only finding, and occurs `count` times.
 static bool finds(const struct durability *durability, enum finding finding, uint64_t count) {
     bool good = durability->first.finding == finding;
     for (int i = 1; i < FINDINGS; i++) {

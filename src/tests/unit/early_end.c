@@ -27,7 +27,8 @@ static void close_limits(struct early_end *early_end) {
     text_free(&early_end->kept_steps);
 }
 
-// The second after which a step ends if every second has the given numbers of writes; 0 if it does not end early.
+// Returns the second after which a step ends if every second has the given numbers of writes; 0 if it does not end
+// early.
 static uint32_t ends_in(struct early_end *early_end, uint64_t writes, uint64_t quick_ns, uint64_t slow,
                         uint64_t slow_ns, uint32_t seconds) {
     static struct distribution second;

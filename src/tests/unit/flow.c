@@ -192,7 +192,7 @@ void test_recorder_threads(void) {
     CHECK(in_buckets == seen.writes_in_seconds);
 }
 
-// A stream of two workers that have measured nothing yet.
+// Creates a stream of two workers that have measured nothing yet.
 static struct stream_step *two_workers(void) {
     static struct stream stream = {.name = "log", .workers = 1, .scales = true};
     static struct step_plan plan;

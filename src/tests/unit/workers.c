@@ -103,7 +103,7 @@ void test_workers(void) {
     CHECK(rmdir(directory) == 0);
 }
 
-// The physical page numbers of some memory; 0 if the process is not permitted to see them.
+// Returns the physical page number of a page; 0 if the process is not permitted to see it.
 static uint64_t frame_of(int pagemap, const unsigned char *page, size_t page_bytes) {
     uint64_t entry = 0;
     CHECK(pread(pagemap, &entry, sizeof entry, (off_t)((uintptr_t)page / page_bytes * sizeof entry)) == sizeof entry);
