@@ -87,8 +87,8 @@ static bool open_pinned(struct opening *opening, int pin, int flags) {
     }
     if (fd < 0 && error == EBUSY) {
         return refuse(opening,
-                      "(%s) is in use: a process, the kernel or another place has it open exclusively, or it is mounted "
-                      "in another mount namespace; name another device",
+                      "(%s) is in use: a process, the kernel or another place has it open exclusively, or it is "
+                      "mounted in another mount namespace; name another device",
                       opening->node);
     }
     return fd >= 0 || refuse(opening, "(%s) cannot be opened: %s; the tester's user must be able to read and write it",
