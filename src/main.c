@@ -8,8 +8,8 @@
 //   --acknowledge          cut/acknowledge.c: a measurement that also tells another machine which writes have returned
 //   --checkAcknowledged    cut/check.c: after the power was cut, checks whether these writes are there
 //   --removeAcknowledged   cut/remove.c: removes the files of --acknowledge
-//   --lock                 lock/agent.c: locks files of a shared file system, as another machine tells it
-//   --showFio              output/fio.c: prints the nearest job of fio
+//   --lock                 lock/agent.c: locks files of a shared file system, as another machine requests
+//   --showFio              output/fio.c: prints the closest fio job
 #include "base/units.h"
 #include "base/version.h"
 #include "cut/durability_csv.h"

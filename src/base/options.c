@@ -239,7 +239,7 @@ static const struct rule rules[] = {
     {"mlock", 0, KIND_FLAG, FIELD(mlock), .help = "keep all pages of the process in memory", .key = "option_mlock",
      .unit = "0/1"},
     {"showFio", 0, KIND_FLAG, FIELD(show_fio),
-     .help = "print the nearest fio job and what it cannot express, and end"},
+     .help = "print the closest fio job and what it cannot express, and end"},
     {"columns", .asks = OPTIONS_COLUMNS,
      .help = "every column of the CSV tables and every key of run.csv, as table,name,unit"},
     {"help", 'h', .asks = OPTIONS_HELP, .help = "this text"},

@@ -94,8 +94,8 @@ def mq_log_has_no_columns_of_commits(place):
 
 
 def writes_of(place):
-    """Returns (file descriptor, offset, bytes) of the test's writes. Leaves out the writes that preformat or that try
-    the block sizes, which are larger or earlier."""
+    """Returns (file descriptor, offset, bytes) of the test's writes. Leaves out the writes that preformat files, which
+    are larger, and those that try the block sizes, which come earlier."""
     pattern = re.compile(r"pwritev\((\d+), .*iov_len=(\d+)\}\], 1, (\d+)\) = (\d+)")
     return [
         (fd, int(offset), int(size))
