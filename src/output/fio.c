@@ -208,7 +208,7 @@ static void print_log(FILE *out, const struct workload *workload, const struct o
 }
 
 void fio_print(FILE *out, const struct workload *workload, const struct options *options) {
-    (void)fprintf(out, "; the nearest fio job for workload %s at load %" PRIu64 " (%s)\n", workload->name,
+    (void)fprintf(out, "; the closest fio job for workload %s at load %" PRIu64 " (%s)\n", workload->name,
                   load_of(workload), workload->load_unit);
     print_global(out, options);
     if (!stream_is_described(&workload->streams[0])) {
