@@ -13,8 +13,8 @@ Each round runs the tester without and with --acknowledge, one immediately after
 output contains medians, and the median and range of the ratios of all rounds. This process reads the acknowledgements,
 as a witness does. The delay of an acknowledgement is the time from when the tester read its counts (its line `tick`) to
 when this process received them. Both times are from the same clock, because the hosts of the test bed use the clock of
-this machine. If the writes of 1 ms plus such a delay are lost, this cannot be detected. The benchmark prints this bound
-at the end.
+this machine. A loss cannot be detected if it covers only the writes of 1 ms plus such a delay. The benchmark prints
+this bound at the end.
 """
 
 import csv
@@ -43,7 +43,8 @@ OPTIONS = [
 
 
 class Place:
-    """Where the tester runs. `shell` is a command prefix; the word that is appended to it is a command for sh."""
+    """The place where the tester runs. `shell` is a command prefix to which a command for sh is appended as one
+    word."""
 
     def __init__(self, directory, program=tester.LOGDISK, shell=("sh", "-c"), remote=False):
         self.directory, self.program, self.shell, self.remote = directory, program, list(shell), remote
@@ -74,7 +75,7 @@ def arrived(stream):
 
 
 def listen(stream):
-    """The greatest count, and the delays of the acknowledgements."""
+    """Returns the greatest count, and the delays of the acknowledgements."""
     count, delays = 0, []
     for now_ns, line in arrived(stream):
         kind, *words = line.split() or [b""]  # a run without --acknowledge prints other lines
@@ -158,7 +159,7 @@ def compare(title, place):
     bound_ns = TICK_NS + p99_ns
     rate = statistics.median(row["writes_per_s"] for row in rows)
     print(
-        f"losses of less than {bound_ns / 1e6:.1f} ms or {bound_ns * rate / 1e9:.0f} writes could not be seen",
+        f"losses of less than {bound_ns / 1e6:.1f} ms or {bound_ns * rate / 1e9:.0f} writes could not be detected",
         flush=True,
     )
 
@@ -186,10 +187,10 @@ def main():
     subprocess.check_call(["make", "-s", "-C", tester.SRC, "build/logdisk"], stdout=subprocess.DEVNULL)
     if place == "loop":
         with tempfile.TemporaryDirectory(dir="/dev/shm") as work, tester.loop(work, "ext4") as point:
-            compare("ext4 on a loop device over memory, by a pipe", Place(point))
+            compare("ext4 on a loop device over memory, through a pipe", Place(point))
     elif place == "disk":
         with tempfile.TemporaryDirectory(dir=os.environ.get("DIR", "/var/tmp")) as directory:
-            compare(f"{Path(directory).parent}, by a pipe", Place(directory))
+            compare(f"{Path(directory).parent}, through a pipe", Place(directory))
     elif place == "ssh":
         over_ssh()
     else:

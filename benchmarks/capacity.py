@@ -58,7 +58,7 @@ FIFO = ("chrt", "--fifo")
 
 MAILBOX, SPC = "mailbox-2010", "spc1-like"
 SERVICE_S = {MAILBOX: 0.005, SPC: 0.020}
-"""How long the disk takes for an operation."""
+"""The time that the disk takes for an operation."""
 PREPARATION_S = 12
 """How long before its planned start the tester is launched, so that it can write its files."""
 LIMITS = {
@@ -109,7 +109,8 @@ def simulated(service: float, threads: int, arrivals: Iterable[float], seconds: 
 
 
 def of_mailbox(seconds: float) -> Response:
-    """Threads without pauses, and maintenance at equal intervals. The log has a separate disk."""
+    """Return the simulated response of threads without pauses, with maintenance at equal intervals. The log has a
+    separate disk."""
     return lambda load, dummy: simulated(
         SERVICE_S[MAILBOX], load, [each / 20 for each in range(int(20 * seconds))], seconds
     )[0]
@@ -136,7 +137,7 @@ def expected_capacity(name: str) -> float:
 
 
 class Disk:
-    """The place under test, and a separate one in memory for the log."""
+    """The place under test on the limited disk, and a separate place in memory for the log."""
 
     def __init__(self, work: Path, point: Path, seconds: int) -> None:
         self.work = work
@@ -250,7 +251,7 @@ def report(
 
 @contextlib.contextmanager
 def limited_disk(work: Path, service_s: float) -> Iterator[Path]:
-    """A file system on the limited disk, in our own mount namespace, which other processes do not inherit."""
+    """Provide a file system on the limited disk, in our own mount namespace, which other processes do not inherit."""
     disk, point = work / "disk", work / "mount"
     work.mkdir()
     disk.touch()

@@ -13,8 +13,8 @@
     benchmarks/commit.py estimate    compares commits/s on the file system of DIR=..., or on the disk that adds 1 ms,
                                      with the estimate from a sweep of it. It uses the fastest of ROUNDS for both,
                                      because other load can only make them slower. Fails if an estimate that the report
-                                     would not mark is further off than the report says, or if the report would mark all
-                                     estimates. A request to the disk that adds 1 ms has at most 512 KiB, so the log
+                                     would not mark differs by more than the report states, or if the report would mark
+                                     all estimates. A request to the disk that adds 1 ms has at most 512 KiB, so the log
                                      buffer has the same size on that disk
 
     SECONDS=5 PYTHONPATH=collections .venv-dev/bin/python benchmarks/commit.py model
@@ -52,14 +52,14 @@ APPLICATIONS = (1, 10, 100, 1000)
 MESSAGES = (100, 2048, 20480, 204800, 1048576)
 ROUNDS = int(os.environ.get("ROUNDS", "5"))
 SWEEP = (4, 16, 64, 128, 256, 512, 1024, 2048)
-"""KiB, up to the log buffer."""
+"""The block sizes of the sweep in KiB, up to the log buffer."""
 SLOW_DISK_REQUEST = 512
 REMOTE_NS = 500_000
 REMOTE_MESSAGES = (100, 2048)
 
 Row = dict[str, str]
 Step = tuple[int, int]
-"""Applications and size of message."""
+"""The number of applications, and the size of a message."""
 Steps = dict[Step, tuple[Row, Row]]
 """The rows of the log and of the commits."""
 
@@ -160,7 +160,7 @@ def run_model(work: Path) -> None:
 
 
 def run_remote(work: Path) -> None:
-    """Each round runs a step without the delay, with it, and without it again."""
+    """Run each step without the delay, with it, and without it again, in each round."""
     titles = (
         "applications",
         "message, bytes",
@@ -267,8 +267,9 @@ def sleeping(work: Path) -> list[str]:
 
 @contextlib.contextmanager
 def slow_disk(work: Path, *, reads: bool = False) -> Iterator[Path]:
-    """A file system on a disk in memory that takes 1 ms longer for every write and, with ``reads``, also for every
-    read, which then bypasses all caches. It is in our own mount namespace, which other processes do not inherit."""
+    """Provide a file system on a disk in memory. The disk takes 1 ms longer for every write and, with ``reads``, also
+    for every read, which then bypasses all caches. The file system is in our own mount namespace, which other processes
+    do not inherit."""
     disk, point = work / "disk", work / "mount"
     disk.touch()
     point.mkdir()

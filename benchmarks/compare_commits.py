@@ -5,13 +5,13 @@ affect performance.
 
     make bench-compare AGAINST=COMMIT [ARGS="--hosts 20 --forks 5 --rounds 5"]
 
-For the tester: writes per second on tmpfs compared with each other and with the bare loop of the same call, user-mode
-instructions per write (callgrind), and resident memory with 1 and 1,000 queue managers. For the fleet: processor time
-of the controller per host, remote calls per host, time beyond measuring, and the first certification, which installs
-the tester on the hosts. Both commits are measured with the benchmarks and the ansible-core of this checkout. Each round
-measures both, in alternating order, so that other load on the machine affects both equally. The figures are medians,
-and the ratios are medians of the ratios of all rounds. This is not a test: the exit status is 0 regardless of the
-ratios.
+For the tester, these are the writes per second on tmpfs, compared with each other and with the bare loop of the same
+call, the user-mode instructions per write (callgrind), and the resident memory with 1 and 1,000 queue managers. For the
+fleet, they are the processor time of the controller per host, the remote calls per host, the time that is not spent
+measuring, and the figures of the first certification, which installs the tester on the hosts. Both commits are measured
+with the benchmarks and the ansible-core of this checkout. Each round measures both, in alternating order, so that other
+load on the machine affects both equally. The figures are medians, and the ratios are medians of the ratios of all
+rounds. This is not a test: the exit status is 0 regardless of the ratios.
 """
 
 import argparse
@@ -39,7 +39,7 @@ HERE, THERE = "this checkout", "the other commit"
 
 @contextmanager
 def checked_out(commit: str) -> Iterator[Path]:
-    """A directory with the files of a commit, in which Ansible finds the collection."""
+    """Provide a directory with the files of a commit, in which Ansible finds the collection."""
     with tempfile.TemporaryDirectory(prefix="logdisk-compare-", dir="/var/tmp") as temporary:
         archive, tree = Path(temporary, "tree.tar"), Path(temporary, "tree")
         subprocess.run(["git", "archive", f"--output={archive}", commit], cwd=PROJECT, check=True)
@@ -121,7 +121,7 @@ def compare_fleets(trees: dict[str, Path], hosts: int, forks: int, rounds: int, 
         row(f"{fleet}: time beyond measuring, s", *([run.beyond_s for run in runs[name]] for name in trees), digits=1)
         addresses = [host.address for host in bed]
         row(
-            f"{fleet}: remote calls per host, polls aside",
+            f"{fleet}: remote calls per host, not counting polls",
             *([float(max(run.calls_a_host(addresses)[0])) for run in runs[name]] for name in trees),
         )
         row(

@@ -38,7 +38,7 @@ ENOUGH_S = 60
 
 
 class Signs:
-    """A guest's output, and the time at which its last byte arrived."""
+    """Reads a guest's output, and records the time at which its last byte arrived."""
 
     def __init__(self) -> None:
         self._listener = socket.create_server(("127.0.0.1", 0))
@@ -65,7 +65,8 @@ class Signs:
 
 
 def measured(signs: Signs, cut: Callable[[], object]) -> tuple[float, float]:
-    """Seconds from the start of a command to the guest's last sign of life, and from then to the end of the command."""
+    """Return the seconds from the start of a command to the guest's last sign of life, and from then to the end of the
+    command."""
     signs.wait()
     time.sleep(0.5)
     begun_s = time.monotonic()

@@ -57,8 +57,8 @@ WORKLOADS = {
         "--load=2",
     ),
 }
-"""The four streams of four-corners, each on its own, with O_DIRECT and O_DSYNC, and a database whose data pages and log
-are used at the same time."""
+"""The four streams of four-corners, each as a separate workload with O_DIRECT and O_DSYNC, and a database whose data
+pages and log are used at the same time."""
 
 Figures = dict[str, tuple[float, float]]
 """Operations per second and mean latency, ns, by stream and operation."""
@@ -82,7 +82,7 @@ def options(workload: str, point: Path) -> list[str]:
 
 
 def processor_ns(pid: int) -> int:
-    """The processor time that all threads have used so far, not including threads that have ended."""
+    """Return the processor time that all threads have used so far, not including threads that have ended."""
     found = 0
     for path in Path(f"/proc/{pid}/task").glob("*/schedstat"):
         with contextlib.suppress(OSError):

@@ -73,7 +73,7 @@ def watched(options: dict) -> Iterator[bpftrace.Source]:
 
 
 def write_ns(directory: Path) -> float:
-    """How long one write of 4 KiB to memory takes."""
+    """Return the time that one write of 4 KiB to memory takes."""
     with tempfile.TemporaryDirectory() as tables:
         sizes = ["--bsize=4K", "--fileSize=4M", "--numFiles=2", "--reserve=0", "--shareDevice"]
         command = [TESTER, f"--dir={directory}", f"--tables={tables}/t", f"--duration={SECONDS}", *sizes]
@@ -83,7 +83,7 @@ def write_ns(directory: Path) -> float:
 
 
 def call_ns(folder: Path) -> float:
-    """The mean time of an empty call, by the application's own clock."""
+    """Return the mean time of an empty call, as measured by the application."""
     subprocess.run([folder / "application", folder / "account", f"1:MQPUT:constant:{CALLS}:0"], check=True)
     durations = [int(line.split()[1]) for line in (folder / "account").read_text().splitlines()]
     return sum(durations) / len(durations)

@@ -86,8 +86,8 @@ def main() -> int:
     """Run the benchmark. Returns 1 if a target is missed, and otherwise 0."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--hosts", type=int, default=LIMIT_HOSTS)
-    parser.add_argument("--failing", type=float, default=0.02, help="share of hosts that fail")
-    parser.add_argument("--like", default="", help="run directory whose hosts are repeated")
+    parser.add_argument("--failing", type=float, default=0.02, help="the share of hosts that fail")
+    parser.add_argument("--like", default="", help="the run directory whose hosts are repeated")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as base:
         path, filing = make(base, options.hosts, options.failing, options.like)

@@ -4,7 +4,7 @@
 
     PYTHONPATH=tests:tests/integration python benchmarks/scale.py --hosts 100 --forks 20 [--duration 5] [--repeat 3]
 
-Every host has real SSH and Python, but all hosts share this machine with the controller. So the figures are upper
+Every host runs real SSH and Python, but all hosts share this machine with the controller. So the figures are upper
 bounds for a controller with separate hosts. A first certification, which is not measured, installs the tester. The
 sweep writes two block sizes to tmpfs at a limited rate, so that the hosts do not take processor time away from the
 controller.
@@ -225,7 +225,8 @@ def certify(
 
 
 def counting_programs(directory: Path) -> dict[str, str]:
-    """Wrappers of the programs that ansible calls, by the variables that name these programs."""
+    """Make wrappers of the programs that ansible calls, and return their paths by the variables that name these
+    programs."""
     for name in ("ssh", "sftp", "scp"):
         stand_in = directory / name
         stand_in.write_text(COUNTING.format(program=shutil.which(name)))
@@ -234,13 +235,13 @@ def counting_programs(directory: Path) -> dict[str, str]:
 
 
 def read_calls(path: Path) -> list[tuple[float, str]]:
-    """When each call was made, and to which address."""
+    """Return the time and the address of each call."""
     lines = [line.split() for line in path.read_text().splitlines()]
     return [(float(when), re.sub(r"[^\d.].*", "", target.lstrip("["))) for when, target in lines]
 
 
 def complaints(run: Run, bed: Bed) -> list[str]:
-    """The conditions that the certification does not meet."""
+    """Return the conditions that the certification does not meet."""
     names = {host.name for host in bed}
     # report.md names the hosts that did not pass, and the page of a large fleet has no details of the last hosts.
     complete = {
@@ -286,7 +287,7 @@ def describe(run: Run, bed: Bed, load: float) -> list[str]:
     print("most time under: " + ", ".join(f"{name} {seconds:.1f} s" for seconds, name in run.phases()[:9]))
     most = MEMORY_MAX + MEMORY_PER_HOST_MAX * hosts
     wrong = {
-        f"{max(steady)} remote calls to one host, polls aside": max(steady) > CALLS_MAX,
+        f"{max(steady)} remote calls to one host, not counting polls": max(steady) > CALLS_MAX,
         f"{run.memory_bytes / MIB:.0f} MiB of memory": run.memory_bytes > most,
     }
     return [complaint for complaint, is_wrong in wrong.items() if is_wrong]
@@ -300,7 +301,7 @@ def main() -> int:
         "--duration", type=float, default=5, help="seconds for each of two block sizes (default: %(default)s)"
     )
     parser.add_argument("--repeat", type=int, default=1)
-    parser.add_argument("--keep-screen", type=Path, help="where to keep what the last run printed, with times")
+    parser.add_argument("--keep-screen", type=Path, help="the file for the output of the last run, with times")
     parser.add_argument("--runner", action="store_true", help="alternate with runs of ansible-runner, and compare them")
     options = parser.parse_args()
     wrong, runs = [], []
@@ -317,7 +318,7 @@ def main() -> int:
         first = certify(bed, directory, options.forks, 1)
         print(f"{options.hosts} hosts, forks {options.forks}, two block sizes of {options.duration:g} s each")
         print(
-            f"the first run, which brings the tester there: {first.wall_s:.1f} s, "
+            f"the first run, which installs the tester: {first.wall_s:.1f} s, "
             f"{first.processor_s / options.hosts:.2f} s of processor time per host"
         )
         for _ in range(options.repeat):

@@ -76,8 +76,8 @@ def trace(directory, load, reads_column):
 
 
 def kolmogorov(instants_ns, mean_ns):
-    """The largest distance between the distribution of the gaps and an exponential distribution, times the square root
-    of the number of gaps."""
+    """Return the largest distance between the distribution of the gaps and an exponential distribution, times the
+    square root of the number of gaps."""
     instants_ns = sorted(instants_ns)
     gaps = sorted(after - before for before, after in zip(instants_ns, instants_ns[1:]))
     below = [1 - math.exp(-gap / mean_ns) for gap in gaps]

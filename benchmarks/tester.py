@@ -51,7 +51,7 @@ def takes_direct(directory):
 
 
 def used(command):
-    """Output and processor seconds (user and system) of a command."""
+    """Return the output of a command, and its processor seconds (user and system)."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, universal_newlines=True)
     out = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)
@@ -195,7 +195,7 @@ def loop(work, kind):
 
 def run_tmpfs(work):
     direct = takes_direct(work)
-    note = "O_DIRECT|O_DSYNC" if direct else "O_DSYNC only: this kernel's tmpfs takes no O_DIRECT"
+    note = "O_DIRECT|O_DSYNC" if direct else "O_DSYNC only: the tmpfs of this kernel does not support O_DIRECT"
     candidates = {
         "bare loop": lambda: bare(work, work, 4096, direct),
         "logdisk": lambda: logdisk(work, work, 4096, direct),
@@ -299,7 +299,7 @@ def run_truth(work):
             )
     if not ratios["mean_ns"]:
         raise SystemExit(
-            "the tracer lost writes in every round (its programs are skipped where one is preempted): try again"
+            "the tracer lost writes in every round: the kernel skips its programs if it preempts one; try again"
         )
     print(
         "tester / tracer, median of the %d rounds in which the tracer lost none: mean %.3f, p99 %.3f"
@@ -308,13 +308,13 @@ def run_truth(work):
 
 
 def memory_kib(work, program, queue_managers):
-    """The largest resident memory of a tester while it measures that many queue managers."""
+    """Return the largest resident memory of a tester while it measures that many queue managers."""
     files = ["--createDirs", "--numFiles=2", "--fileSize=256K", "--reserve=0", "--delay=1000"]
     return peak_kib([program, *files, "--dir=%s/qm" % work, "--qm=%d" % queue_managers, "--bsize=4K", "--duration=5"])
 
 
 def peak_kib(command):
-    """The largest resident memory that the kernel recorded (VmHWM). ru_maxrss would include the memory of this
+    """Return the largest resident memory that the kernel recorded (VmHWM). ru_maxrss would include the memory of this
     process."""
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     peak = 0
@@ -355,8 +355,8 @@ def run_memory(work):
 
 
 def instructions_per_write(work, program):
-    """User-mode instructions of a writer per 4 KiB write, as counted by callgrind, which does not count the clock
-    functions of the vDSO."""
+    """Return the user-mode instructions of a writer per 4 KiB write, as counted by callgrind, which does not count the
+    clock functions of the vDSO."""
     counts = []
     for seconds in (2, 6):
         out = work + "/callgrind"
@@ -389,7 +389,7 @@ def instructions_per_write(work, program):
 
 def run_instructions(work):
     print("user-mode instructions per 4 KiB write: %.1f" % instructions_per_write(work, LOGDISK))
-    print("(callgrind does not count inside the vDSO's clock)")
+    print("(callgrind does not count the clock functions of the vDSO)")
 
 
 def main():

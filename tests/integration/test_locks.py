@@ -41,7 +41,8 @@ MOST_CALLS = 8
 def test_an_honest_server_keeps_every_step(
     start: Callable[..., Bed], controller: Controller, settings: Settings, tmp_path: Path
 ) -> None:
-    """In both directions, with the times of each take-over. A preflight says before that what would be done."""
+    """The locks are tested in both directions, and the times of each take-over are reported. Before that, a preflight
+    reports what would be done."""
     bed = start(*pair(settings, "one", "two", ServerSpec(lease_s=LEASE_S)))
     hosts = inventory(bed, tmp_path)
 
@@ -100,8 +101,8 @@ def test_each_lie_is_seen_in_its_step(
 def test_what_proves_nothing_is_refused(
     start: Callable[..., Bed], controller: Controller, settings: Settings, tmp_path: Path
 ) -> None:
-    """A local file system that is given as shared, two names of one machine, and a host without a partner. The calls to
-    each host are counted."""
+    """A test is refused on a local file system that is declared as shared, on two names of one machine, and on a host
+    without a partner. The calls to each host are counted."""
     bed = start(
         HostSpec("local1", variables={"locks_pair": ["local2"]}),
         HostSpec("local2"),
@@ -144,7 +145,7 @@ def test_what_proves_nothing_is_refused(
 def test_an_interrupted_step_leaves_nothing(
     start: Callable[..., Bed], controller: Controller, settings: Settings, tmp_path: Path, step: str, how: str
 ) -> None:
-    """No lock, no process and no packet filter, and after the clean-up no file."""
+    """No lock, process or packet filter is left behind, and after the clean-up no file either."""
     bed = start(*pair(settings, "one", "two", ServerSpec(lease_s=LEASE_S)))
     load_s = 3600 if step == "under_load" else 1
     hosts = inventory(bed, tmp_path, locks_seconds=load_s)
@@ -171,7 +172,8 @@ def test_an_interrupted_step_leaves_nothing(
 def test_hosts_are_paired_by_the_queue_manager_that_they_share(
     start: Callable[..., Bed], controller: Controller, tmp_path: Path
 ) -> None:
-    """Without a partner in the inventory, and beside the log. Nothing is cut without a confirmation."""
+    """Without a partner in the inventory, hosts are paired, and the test uses a directory beside the log. Nothing is
+    cut without a confirmation."""
     server = ServerSpec(lease_s=LEASE_S)
     bed = start(*(HostSpec(name, disk="shared", server=server) for name in ("one", "two")))
     for host in bed:
