@@ -34,7 +34,8 @@ def main(since: str, arguments: list[str]) -> int:
 
 
 def changed_files(since: str) -> list[str]:
-    """The paths, from the root of the project, of the files that differ from a commit, including removed files."""
+    """Return the paths, relative to the root of the project, of the files that differ from a commit, including removed
+    files."""
     differing = git("diff", "--name-only", "-z", since, "--")
     return sorted({*differing, *git("ls-files", "--others", "--exclude-standard", "-z")})
 
@@ -45,7 +46,7 @@ def git(*arguments: str) -> list[str]:
 
 
 def commands(changed: list[str], selection: dict, arguments: list[str]) -> Iterator[list[str]]:
-    """The commands to run, with the quickest first."""
+    """Yield the commands to run, with the quickest first."""
     present = [path for path in changed if (PROJECT / path).is_file()]
     python = [path for path in present if path.endswith(".py")]
     data = [path for path in present if path.endswith((".yml", ".yaml"))]
@@ -89,8 +90,8 @@ def commands(changed: list[str], selection: dict, arguments: list[str]) -> Itera
 
 
 def unit_tests(changed: Iterable[str], selection: dict) -> list[Path]:
-    """The unit tests of changed parts: changed test files, the folders that correspond to changed folders, and the
-    tests that the selection names."""
+    """Return the unit tests of changed parts: changed test files, the folders that correspond to changed folders, and
+    the tests that the selection names."""
     found = set(named_tests(changed, selection, "unit", UNIT))
     for path in changed:
         if path.startswith("tests/unit/"):
@@ -102,8 +103,8 @@ def unit_tests(changed: Iterable[str], selection: dict) -> list[Path]:
 
 
 def named_tests(changed: Iterable[str], selection: dict, kind: str, folder: Path) -> list[Path]:
-    """The test files of one kind that the selection names for changed files, and test files of this kind that have
-    changed themselves."""
+    """Return the test files of one kind that the selection names for changed files, and the test files of this kind
+    that have changed themselves."""
     own = {
         path
         for path in changed

@@ -3,11 +3,11 @@
 """Manages the versions of ansible-core with which the collection is tested, each in a virtual environment below
 build/venv.
 
-controllers.py list            what is covered on this machine and what is not
-controllers.py names           the versions that this machine can run, newest first
+controllers.py list            print what is covered on this machine and what is not
+controllers.py names           print the versions that this machine can run, newest first
 controllers.py venv            make the environments of the oldest and the newest; versions for which no Python is found
                                are left out
-controllers.py venv all        make all
+controllers.py venv all        make the environments of all versions
 """
 
 import subprocess
@@ -62,7 +62,7 @@ def number(version: str) -> tuple[int, ...]:
 
 @cache
 def pythons() -> dict[str, str]:
-    """The path of every Python 3 that can be run on this machine, by version."""
+    """Return the path of every Python 3 that can be run on this machine, by version."""
     lines = subprocess.run(
         [str(PROJECT / "tools/find-python")], capture_output=True, text=True, check=True
     ).stdout.splitlines()
@@ -70,12 +70,12 @@ def pythons() -> dict[str, str]:
 
 
 def core(name: str) -> Core:
-    """The core with this name, or, without a name, the newest one."""
+    """Return the core with this name. "newest" stands for the newest one."""
     return newest() if name == "newest" else next(each for each in CORES if each.name == name)
 
 
 def newest() -> Core:
-    """The newest core for which there is a Python on this machine."""
+    """Return the newest core for which there is a Python on this machine."""
     return [each for each in CORES if each.python][-1]
 
 

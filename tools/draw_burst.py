@@ -67,7 +67,7 @@ def across(second: float) -> float:
 
 
 class Panel:
-    """A rectangle of the picture with a scale in percent."""
+    """A rectangular part of the picture, with a scale in percent."""
 
     def __init__(self, top: float, bottom: float, percents: Sequence[float]) -> None:
         self._top, self._bottom, self._percents = top, bottom, percents

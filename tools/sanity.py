@@ -48,8 +48,8 @@ sys.exit(main(["install", "--upgrade", "--force-reinstall"] + arguments))
 
 
 class Job(NamedTuple):
-    """Some of the tests with one ansible-core. name is the name of their log, and of their own copy of the collection,
-    because the tests write to it."""
+    """Runs some of the tests with one ansible-core. The log of these tests is called `name`, and so is their copy of
+    the collection. They need a separate copy, because they write to it."""
 
     core: controllers.Core
     name: str
@@ -75,7 +75,7 @@ def main() -> int:
     made = [core for core in cores if core.make()]
     for core in cores:
         if core not in made:
-            print(f"sanity: ansible-core {core.name} NOT COVERED: no Python for it here")
+            print(f"sanity: ansible-core {core.name} NOT COVERED: no Python for it on this machine")
     wanted = [job for core in made for job in jobs(core, options.all)]
     for job in wanted:
         provide_pip(job)
@@ -93,8 +93,8 @@ def main() -> int:
 
 
 def home(job: Job) -> Path:
-    """ansible-test keeps its environments and caches below HOME, which two jobs cannot share. These directories are
-    kept in the checkout for the next run."""
+    """Return the home directory of a job. ansible-test keeps its environments and caches below HOME, which two jobs
+    cannot share. These directories are kept in the checkout for the next run."""
     return BUILD / f"home-{job.name}"
 
 
@@ -120,8 +120,8 @@ def provide_pip(job: Job) -> None:
 
 
 def provide_pip_configuration(job: Job) -> None:
-    """The configuration of pip from files and environment variables. Without this, neither would be used in the
-    environments of ansible-test."""
+    """Write the configuration of pip, from files and environment variables, to the home directory of a job. Otherwise,
+    neither would be used in the environments of ansible-test."""
     known = configparser.RawConfigParser()
     listed = subprocess.run(
         [sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, check=True
@@ -191,7 +191,7 @@ def sanity(job: Job, collection: Path) -> bool:
         print(f"{label}: NOT COVERED: {line}")
     if done.returncode or wrong or not ran:
         print("\n".join([line for line in lines if line.startswith(("ERROR", "FATAL"))] + wrong))
-        print(f"{label}: status {done.returncode}, {ran} tests ran, {len(wrong)} skipped; all of it is in {log}")
+        print(f"{label}: status {done.returncode}, {ran} tests ran, {len(wrong)} skipped; the output is in {log}")
         return False
     print(f"{label}: {ran} tests ran, all passed")
     return True

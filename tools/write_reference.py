@@ -137,10 +137,11 @@ LOCK_FIGURES = {
     "takeover_s": "seconds from the loss of a host, or of its connection, until the other host has the lock, at most",
     "lock_count": "locks that a host holds at once, at least",
 }
-"""What the limits on locks are about."""
+"""The descriptions of the figures that the limits on locks apply to."""
 
 QUANTITIES = {metrics.DURATION: "duration", metrics.RATE: "rate"}
-"""How limits on these kinds are written, instead of with the unit of their figures."""
+"""The names that the column `unit` contains for these kinds of figures, because their limits can be written in several
+units."""
 
 METRICS_HEAD = """# Metrics
 

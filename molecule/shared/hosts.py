@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The hosts of a scenario: starts them from its molecule.yml, looks for what is left on them, and is their inventory.
+"""Manages the hosts of a scenario: starts them from its molecule.yml, checks what is left on them, and serves as their
+inventory.
 
-hosts.py --list          the inventory, as Ansible asks for it; without hosts if none were started
-hosts.py up MOLECULE_YML start the scenario's platforms; each one's `bed` has the fields of testbed.HostSpec
-hosts.py left            status 1, with what it is, if a certification left anything on a host
-hosts.py down            end them
+hosts.py --list          print the inventory for Ansible; it is empty if no hosts were started
+hosts.py up MOLECULE_YML start the platforms of the scenario; the `bed` of each has the fields of testbed.HostSpec
+hosts.py left            end with status 1 and print what is left if a certification left anything on a host
+hosts.py down            end the hosts
 
 LOGDISK_MOLECULE_IMAGE in the environment names a container image that all hosts run from,
 instead of their Debian release.
 """
 
-# ruff: noqa: E402 -- the test bed lies elsewhere in the checkout
+# ruff: noqa: E402 -- the test bed is elsewhere in the checkout
 import json
 import os
 import sys
@@ -43,7 +44,7 @@ def up(molecule_yml: str) -> None:
 
 
 def attach() -> Bed:
-    """The bed that up() started, in another process."""
+    """Return the bed that up() started in another process."""
     bed = Bed(SETTINGS)
     if STARTED.exists():
         started = json.loads(STARTED.read_text())
