@@ -110,7 +110,7 @@ excuses them, and a profile is refused if it uses one of these ids for a limit o
 | `LOCK-001` | `lock_broken`, settings | no setting of a host defeats its [locks](locks.md) |
 | `LOCK-002` | `lock_broken`, second_refused | a lock that a host holds is refused to another host |
 | `LOCK-003` | `lock_broken`, same_host | a lock that a process holds is refused to another process of the host |
-| `LOCK-004` | `lock_broken`, hand_over | the other host gets a lock that was released, in whatever way |
+| `LOCK-004` | `lock_broken`, hand_over | the other host gets a lock after its release, however it was released |
 | `LOCK-005` | `lock_broken`, concurrent_updates | no update that was made under the lock is lost or torn |
 | `LOCK-006` | `lock_broken`, under_load | under full load, the lock is kept, and no write or verification fails |
 | `LOCK-007` | `lock_broken`, host_lost | the other host gets the lock of a host that was lost |
