@@ -301,7 +301,7 @@ def header(path: Path) -> list[str]:
     """Return the comment that begins a playbook."""
     found = re.match(r"---\n((?:#.*\n)+)", path.read_text(encoding="utf-8"))
     if not found:
-        raise SystemExit(f"write_reference: {path.name} does not begin with a comment that says what it is for")
+        raise SystemExit(f"write_reference: {path.name} does not begin with a comment that explains what it is for")
     return [line[2:] for line in found[1].splitlines()]
 
 
