@@ -115,7 +115,7 @@ def test_a_bad_verdict_is_for_people(evaluate, tmp_path):
     render(run)
     exposition = (tmp_path / run.path / "logdisk.prom").read_text(encoding="utf-8")
     verdicts = [dict(labels) for labels, value in samples_of(exposition)["logdisk_run_verdict"].items() if value]
-    texts = "The report of the run has the reasons and the next steps."
+    texts = "The report of the run contains the reasons and the next steps."
     bad = [
         (
             {**each, "severity": "critical"},
