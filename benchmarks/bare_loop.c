@@ -1,8 +1,8 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// A bare loop of the same system call as the tester's, over the same ring of preformatted files, for comparison. It does
-// not time, record or stamp anything. Prints writes per second.
+// A bare loop for comparison: it makes the same system call as the tester, over the same ring of preformatted files. It
+// does not time, record or stamp anything. Prints writes per second.
 //
 //     bare_loop DIR BLOCK_BYTES FILE_BYTES FILES SECONDS direct|buffered
 #define _GNU_SOURCE

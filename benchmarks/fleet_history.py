@@ -129,7 +129,7 @@ def main() -> None:
     parser.add_argument("--hosts", type=int, default=1000)
     parser.add_argument("--certificates", type=int, default=40)
     parser.add_argument("--runs", type=int, default=3, help="on either side of the comparison")
-    parser.add_argument("--directory", help="where the file of SQLite is made")
+    parser.add_argument("--directory", help="the directory for the SQLite file")
     options = parser.parse_args()
     rng, hosts = random.Random("fleet"), [f"db{number:04}" for number in range(options.hosts)]
     with tempfile.TemporaryDirectory(dir=options.directory) as directory:

@@ -91,7 +91,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--hosts", type=int, default=LIMIT_HOSTS)
     parser.add_argument("--runs", type=int, default=1)
-    parser.add_argument("--directory", help="where the file of SQLite is made")
+    parser.add_argument("--directory", help="the directory for the SQLite file")
     options = parser.parse_args()
     os.environ[PASSWORD_VARIABLE] = postgresql_server.PASSWORD
     slow = []
