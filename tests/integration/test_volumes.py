@@ -116,7 +116,7 @@ def test_a_frozen_volume_costs_its_neighbours_nothing(
     assert (
         "log1: QM1, QM2 in /log1/logdisk: 8 files of 512K each, writes of 4K to 256K, 1 to 2 writers" in preflight.words
     )
-    assert "QM1 did not say how large its log writes are: it is not running" in preflight.words
+    assert "QM1 did not report how large its log writes are: it is not running" in preflight.words
     assert (
         "log2: QM3, QM4 in /log2/logdisk: 4 files of 256K each, writes of 8K to 12K, 1 to 2 writers" in preflight.words
     )

@@ -127,7 +127,7 @@ def _at_stage(finding: Mapping[str, Any], text: str) -> str:
 
 _MISSING = {
     "never reported": "it was expected but never reported",
-    "unclaimed": "it is in none of the runs that were merged: the job that was to measure it left no run",
+    "unclaimed": "it is in none of the runs that were merged: the job that was to measure it did not produce a run",
 }
 
 
@@ -159,7 +159,7 @@ _WRITE: dict[str, Callable[[Mapping[str, Any], Words], str]] = {
     findings.HUNG: _hung,
     findings.INTERRUPTED: _interrupted,
     findings.ENDED_EARLY: _ended_early,
-    findings.NO_FIGURES: lambda finding, words: f"the observation has no figures of the log: {finding['text']}",
+    findings.NO_FIGURES: lambda finding, words: f"the observation contains no figures of the log: {finding['text']}",
     findings.LOAD_TARGET: _load_target,
     findings.LOAD_POINT: lambda finding, words: _LOAD_POINTS[finding["cause"]],
     findings.ELSEWHERE: lambda finding, words: f"{finding['on']}: {in_words(finding['finding'], words)}",

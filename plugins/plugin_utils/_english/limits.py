@@ -32,8 +32,8 @@ _INSTEAD = "observe with observe_source: bpftrace, which sees each write"
 
 
 def sentence_of(judged: Judged, words: Words, tell: Callable[[Mapping[str, Any], Words], str]) -> str:
-    """Return the sentence about a judgement, whether it passes or not. ``tell`` makes the text of another finding that
-    this one refers to."""
+    """Return the sentence about a judgement, whether it passes or not. ``tell`` returns the text of another finding to
+    which the judgement refers."""
     details = _details(judged)
     if (details.get("why") or {}).get("code") == NO_ROW:
         text = f"{judged['limit']}: no row to which it applies was measured{_rows_text(judged)}"
@@ -84,15 +84,16 @@ def why_text(judged: Judged, words: Words, tell: Callable[[Mapping[str, Any], Wo
         return f"at {text_of_load(why['load'], judged['unit'])}, {stopped}"
     if code == "load_not_measured":
         return (
-            f"no load point from {text_of_load(judged['limit_value'], judged['unit'])} up was measured: measure there"
+            f"no load point from {text_of_load(judged['limit_value'], judged['unit'])} upwards was measured: measure "
+            "there"
         )
     if code == "estimate":
         return str(why.get("text") or "")
     if code == "only_slowest_since_restart":
         took = _units.format_duration(why["slowest_ns"])
         text = (
-            f"the slowest write since the queue manager started took {took}, and MQ does not say how long "
-            "the slowest one observed took"
+            f"the slowest write since the queue manager started took {took}, and MQ does not report how long the "
+            "slowest observed write took"
         )
     else:
         text = _WHY.get(code, "")
@@ -106,8 +107,8 @@ _WHY = {
     "no_percentiles_published": "MQ publishes rolling averages and no percentiles",
     "not_published": "MQ publishes rolling averages and not this figure",
     "slowest_since_restart": "the slowest write since the queue manager started",
-    "no_load_keeps_others": "no load point keeps all other limits",
-    "no_target": "sweep_target does not say how many operations_per_s the volume must carry",
+    "no_load_keeps_others": "no load point meets all other limits",
+    "no_target": "sweep_target does not state how many operations_per_s the volume must carry",
 }
 
 
@@ -154,7 +155,7 @@ def _evidence(judged: Judged, words: Words) -> str:
 
 
 def _within_chance(judged: Judged, words: Words) -> str:
-    """Return a sentence that says that the row of one of several workers is above the limit but does not decide the
+    """Return a sentence that states that the row of one of several workers is beyond the limit but does not decide the
     verdict."""
     side = "above" if judged["bound"] == "max" else "below"
     details = _details(judged)
@@ -164,8 +165,8 @@ def _within_chance(judged: Judged, words: Words) -> str:
         else f"{_share_found(judged)} (allowed {_units.format_ratio(details['allowed'])}). "
     )
     chance = (
-        f"{side} the limit, within chance among {details['workers']} {words.workers}: the row of "
-        "all of them together decides."
+        f"{side} the limit, within chance among {details['workers']} {words.workers}: the row of all of them together "
+        "decides."
     )
     return f": {found}{chance[0].upper() if found else chance[0]}{chance[1:]}"
 

@@ -78,14 +78,15 @@ def _longest(rows: Rows, name: str) -> float | None:
 
 
 def _duration_of(name: str, text: str) -> Callable[[Rows], str]:
-    """Return a function that writes the longest duration of some rows, empty if none is known."""
+    """Return a function that formats the longest duration of some rows; the text is empty if none is known."""
     return lambda rows: (
         "" if (longest := _longest(rows, name)) is None else text.format(_units.format_duration(longest))
     )
 
 
 def _count_of(name: str, text: str, total: str = "") -> Callable[[Rows], str]:
-    """Return a function that writes the sum of a figure of some rows, and of another one, empty if it is not known."""
+    """Return a function that formats the sum of a figure over some rows and, if ``total`` is given, the sum of that
+    figure; the text is empty if a sum is not known."""
 
     def write(rows: Rows) -> str:
         known = [
@@ -99,7 +100,7 @@ def _count_of(name: str, text: str, total: str = "") -> Callable[[Rows], str]:
 
 
 def _text_of(name: str, text: str) -> Callable[[Rows], str]:
-    """Return a function that writes the different texts of some rows."""
+    """Return a function that formats the different texts of some rows."""
 
     def write(rows: Rows) -> str:
         told = list(dict.fromkeys(filter(None, (figure_text(row, name) for row in rows))))
@@ -120,7 +121,7 @@ _FIGURES: Mapping[str, Sequence[Callable[[Rows], str]]] = {
     SAME_HOST: _REFUSALS,
     HAND_OVER: (
         _duration_of("wait_ns", "waiting {}"),
-        _duration_of("poll_ns", "asking again and again {}"),
+        _duration_of("poll_ns", "polling {}"),
         _text_of("way", "after {}"),
     ),
     CONCURRENT_UPDATES: (_count_of("updates_kept", "{} of {} updates kept", "updates_made"),),

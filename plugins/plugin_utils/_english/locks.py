@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """The sentences about the locks of two hosts: what is wrong in a step, and why a step decides nothing or was not
-made."""
+carried out."""
 
 from __future__ import annotations
 
@@ -89,12 +89,12 @@ def _waived(waiver: Mapping[str, str]) -> str:
 
 
 def undecided_text(finding: Finding, words: Words) -> str:
-    """Return that a step decides nothing, and why."""
+    """Return a sentence that states that a step decides nothing, and why."""
     return f"{_case(finding)}: {why_open(finding)}"
 
 
 def not_covered_text(finding: Finding, words: Words) -> str:
-    """Return that a step was not made, and why."""
+    """Return a sentence that states that a step was not carried out, and why."""
     return f"not covered: {_case(finding)}: {why_not_covered(finding)}"
 
 
@@ -114,7 +114,7 @@ def short_lease_text(finding: Finding, words: Words) -> str:
     """Return a warning about a short lease."""
     return (
         f"The lease of the file server is {_units.format_number(finding['lease_s'])} s. Below 10 s, an ordinary delay "
-        "of the network can end the locks of a host that works"
+        "of the network can end the locks of a working host"
     )
 
 
@@ -123,7 +123,7 @@ def _seconds(value: float) -> str:
 
 
 def _case(finding: Finding) -> str:
-    """Return the step with the hosts that it was about."""
+    """Return the title of the step with the hosts that took part in it."""
     at, title = finding["at"], step_title(finding["step"])
     if at["holder"] == at["other"] or not at["other"]:
         return f"{title} ({at['holder']})"
@@ -171,7 +171,7 @@ def _updates_lost(finding: Finding) -> str:
 def _torn(finding: Finding) -> str:
     at, torn = finding["at"], figure(finding, "torn")
     count = "records" if torn is None else f"{_units.format_count(int(torn))} of the records"
-    return f"{count} that {at['first']} and {at['second']} updated under the lock were read torn"
+    return f"{count} that {at['first']} and {at['second']} updated under the lock were torn when they were read"
 
 
 def _write_error(finding: Finding) -> str:
@@ -210,7 +210,7 @@ def _setting(finding: Finding) -> str:
 def _identity(finding: Finding) -> str:
     name, value, at = figure_text(finding, "setting"), figure_text(finding, "value"), finding["at"]
     told = f" ({value})" if value else ""
-    return f"the tester has another {name or 'user'} on {at['first']} than on {at['second']}{told}"
+    return f"the tester has a different {name or 'user'} on {at['first']} than on {at['second']}{told}"
 
 
 def _client_identity(finding: Finding) -> str:
@@ -247,7 +247,7 @@ _BROKEN: Mapping[str, Callable[[Finding], str]] = {
     "other_file_system": _both("do not see the same files there, so they do not share the directory"),
     "same_machine": _both("are two names of one machine"),
     "one_kernel": _both(
-        "share one kernel, which keeps their locks itself, so nothing is known about the locks of other machines"
+        "share one kernel, which manages their locks itself, so nothing is known about the locks of other machines"
     ),
 }
 """What is wrong, by the code of the finding."""
@@ -257,7 +257,7 @@ _LATE: Mapping[str, Callable[[Finding], str]] = {
         f"{finding['at']['other']} got the lock late after {finding['at']['holder']} had released it:"
     ),
     "notification_s": lambda finding: (
-        f"{finding['at']['other']} was told too late that the lock was free, compared with asking again and again:"
+        f"{finding['at']['other']} was notified too late that the lock was free, compared with polling:"
     ),
     VERIFICATION_LIMIT.key: lambda finding: f"the longest verification of its lock took {finding['at']['holder']}",
     TAKEOVER_LIMIT.key: lambda finding: (
@@ -268,12 +268,12 @@ _LATE: Mapping[str, Callable[[Finding], str]] = {
 
 def _short_load(finding: Finding) -> str:
     load_s, wanted_s = figure(finding, "load_s"), finding["limit_value"]
-    lasted = "a time that is not known" if load_s is None else _seconds(load_s)
-    return f"the load lasted {lasted}, the profile asks for {_seconds(wanted_s)}"
+    lasted = "an unknown time" if load_s is None else _seconds(load_s)
+    return f"the load lasted {lasted}, but the profile requires {_seconds(wanted_s)}"
 
 
 _OPEN: Mapping[str, Callable[[Finding], str]] = {
-    "not_run": lambda finding: "it was not made",
+    "not_run": lambda finding: "it was not carried out",
     "no_figure": lambda finding: "its figures are not known",
     "short_load": _short_load,
     "agent_lost": lambda finding: f"the connection to {_of_host(finding)} ended{_why(finding)}",
@@ -302,7 +302,7 @@ def _of_host(finding: Finding) -> str:
 
 
 def _why(finding: Finding) -> str:
-    """Return what a host or a command said about it, empty if it said nothing."""
+    """Return the status and the message of a host or a command, in parentheses; empty if there are none."""
     said = next(filter(None, (figure_text(finding, name) for name in ("why", "problem", "output", "said"))), "")
     status = figure(finding, "status")
     told = [f"status {status:.0f}"] if status is not None else []
@@ -316,7 +316,7 @@ _NOT_COVERED: Mapping[str, Callable[[Finding], str]] = {
         if finding["step"] == SERVER_FAILOVER
         else f"locks_cut_command is not set for {finding['at']['holder']}"
     ),
-    "no_confirm": lambda finding: f"locks_confirm of {finding['at']['holder']} is not its own name",
+    "no_confirm": lambda finding: f"locks_confirm of {finding['at']['holder']} is not the name of that host",
     "no_privilege": lambda finding: f"packets cannot be filtered on {finding['at']['holder']} without root",
     "no_nft": lambda finding: f"{finding['at']['holder']} has no nft",
     "no_server_address": lambda finding: f"the address of the file server of {finding['at']['holder']} is not known",

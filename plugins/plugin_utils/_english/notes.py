@@ -27,7 +27,7 @@ _POWER_CUT = "Only a power cut shows whether such writes survive (playbooks/powe
 def _clock(note: Note, words: Words) -> str:
     return (
         f"Its clock differs from the controller's by {note['offset_s']:+.1f} s (accurate to {note['error_s']:.1f} s). "
-        "Its start was corrected by that"
+        "Its start was corrected by this difference"
     )
 
 
@@ -51,7 +51,7 @@ def _plateau(note: Note, words: Words) -> str:
     of_stream = f"In {note['operation']}s of {note['stream']} with {load}"
     where = of_stream if words.layout.by_stream else f"At {size_text(note['block_size_bytes'])} with {load}"
     return (
-        f"{where}, from second {note['from_second']} on the rate stayed at {_units.format_ratio(note['share'], 2)} of "
+        f"{where}, from second {note['from_second']} on, the rate stayed at {_units.format_ratio(note['share'], 2)} of "
         f"the rate before, with {_units.format_ratio(note['variation'], 2)} variation: a burst allowance may have run "
         "out, or a write cache may be full"
     )
@@ -88,7 +88,7 @@ def _torn(note: Note, words: Words) -> str:
         else ""
     )
     return (
-        f"The write in flight{size} was torn in cut {', '.join(map(str, note['cuts']))}. That is no loss, but "
+        f"The write in flight{size} was torn in cut {', '.join(map(str, note['cuts']))}. That is not a loss, but "
         f"writes{size} are not atomic{advice}"
     )
 
@@ -114,7 +114,7 @@ def _search_ended(note: Note, words: Words) -> str:
     load, rounds = text_of_load(note["load"], note["load_unit"]), note["rounds"]
     ended = f"The search for the capacity ended after {rounds} {'round' if rounds == 1 else 'rounds'}"
     if note["cause"] == "largest":
-        return f"{ended}: {load} is the largest load that this workload can make here"
+        return f"{ended}: {load} is the largest load that this workload can generate here"
     if note["cause"] == "others":
         return (
             f"{ended}: {', '.join(note['others'])}, which climbed together with it, cannot go on. "
@@ -132,20 +132,22 @@ def _moved(note: Note, words: Words) -> str:
         f"It measured {note['volume']} at {note['mount_point']}, and not at {note['before']}, as "
         f"the run {note['run_id']} did"
     )
-    return f"{where}. That is another volume, and what is known of {note['before']} stands; {_take_out(note)}"
+    return (
+        f"{where}. That is another volume, and everything known about {note['before']} remains valid; {_take_out(note)}"
+    )
 
 
 def _take_out(note: Note) -> str:
     known = f"{note['label']}:{note['before']}"
     return (
-        "if that is no longer wanted, withdraw it with playbooks/history.yml -e "
+        "if that is no longer needed, withdraw it with playbooks/history.yml -e "
         f"history_revoke={known} -e history_reason=..."
     )
 
 
 _RETAINED = (
-    "Its storage class keeps the volumes of deleted claims (reclaim policy Retain): delete the PersistentVolume of "
-    "this test by hand, if it got as far as that"
+    "Its storage class keeps the volumes of deleted claims (reclaim policy Retain): if this test created a "
+    "PersistentVolume, delete it by hand"
 )
 
 
@@ -171,7 +173,7 @@ _LACKING = {TARGET: "which messages", HIGHEST: "how many operations_per_s"}
 
 def _no_target(note: Note) -> str:
     return (
-        f"{note['limit']} cannot be judged, because sweep_target does not say "
+        f"{note['limit']} cannot be judged, because sweep_target does not state "
         f"{_LACKING[note['scope']]} the volume must carry"
     )
 

@@ -39,7 +39,7 @@ def _uncovered_episodes(why: Why, words: Words) -> str:
     phases = "standstills" if why["method"] == BATCH_MEANS else "slow phases"
     at = f"{why['metric']} at {words.row_text(why)}"
     return (
-        f"{at} covers {phases} of up to {why['episode_s']:.2g} s, and {why['profile']} asks for "
+        f"{at} covers {phases} of up to {why['episode_s']:.2g} s, and {why['profile']} requires "
         f"{why['required_s']:g} s: measure longer"
     )
 
@@ -65,7 +65,9 @@ _TEXTS: dict[str, Callable[[Why, Words], str]] = {
     "no_confidence": lambda why, words: (
         f"{why['profile']} compares figures as they stand (confidence: {NO_CONFIDENCE})"
     ),
-    "nothing_counted": lambda why, words: "its tables have no over.csv, so its figures were taken as they stand",
+    "nothing_counted": lambda why, words: (
+        "its tables contain no over.csv, so its figures were judged without confidence"
+    ),
     "uncovered_episodes": _uncovered_episodes,
     "unfinished_ring": _unfinished_ring,
     "small_files": _small_files,

@@ -20,5 +20,5 @@ _TEXTS = {
 
 
 def share_text(share: Mapping[str, Any]) -> str:
-    """Return the total that a share refers to."""
+    """Return the total to which a share refers."""
     return _TEXTS[share["property"]].format(**share)

@@ -24,7 +24,7 @@ def named_steps(steps: Sequence[Step], words: Words) -> Iterator[tuple[str, Step
 
 
 def measured_steps(steps: Sequence[Step], words: Words) -> str:
-    """Return for how long each step that has ``measured_s`` was measured."""
+    """Return a text that states for how long each step with ``measured_s`` was measured."""
     return ", ".join(
         f"{name} for {_units.format_duration(step['measured_s'] * 1e9)}"
         for name, step in named_steps(steps, words)

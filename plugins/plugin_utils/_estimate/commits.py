@@ -2,12 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Commits per second of applications that commit without think time, from the latency of the logger's writes.
+"""Estimates how many commits per second applications reach without think time, from the latency of the logger's writes.
 
-Each queue manager has one logger with one outstanding write. While it is in flight, the commits of other applications
-accumulate, and the next write takes them all, up to the size of the log buffer. With at least two applications, two
-cohorts alternate. When a write completes the commits of some applications, these commit again just after the next write
-has started. Therefore, each write carries the commits of one half of the applications.
+Each queue manager has one logger with one outstanding write. While this write is in flight, the commits of other
+applications accumulate, and the next write takes them all, up to the size of the log buffer. With at least two
+applications, two cohorts alternate. When a write completes the commits of some applications, these applications commit
+again just after the next write has started. Therefore, each write carries the commits of one half of the applications.
 """
 
 from __future__ import annotations

@@ -39,7 +39,8 @@ class Headroom:
 
     @property
     def doubtful(self) -> bool:
-        """Whether the margin proves nothing. A limit caused by the processor is not a fault of the volume."""
+        """True if the reservations make the margin unreliable. A limit caused by the processor is not one of them,
+        because it is not a fault of the volume."""
         return any(key != FAST for key in self.reservations)
 
     @property
@@ -56,11 +57,11 @@ class Headroom:
 def headroom(basis: Basis | None, target: Target | None) -> Headroom:
     """Return the headroom of a volume. Raises NoHeadroom."""
     if target is None:
-        raise NoHeadroom("sweep_target does not say what the volume must carry")
+        raise NoHeadroom("sweep_target does not state what the volume must carry")
     measured: Measured | None = basis.measured.get((target.message_bytes, target.clients)) if basis else None
     if basis is None or (basis.line is None and measured is None):
         raise NoHeadroom(
-            f"there is no estimate: {basis.no_line if basis else 'only runs of queue managers alone have one'}"
+            f"there is no estimate: {basis.no_line if basis else 'only runs of queue managers alone provide one'}"
         )
     if basis.line is None:
         return Headroom(target, measured.messages_per_s, True, (), None)

@@ -64,10 +64,8 @@ def fit_line(points: Sequence[tuple[float, float]]) -> Line:
     residuals = [(base + slope * size) / mean - 1 for size, mean in points]
     scatter = math.sqrt(math.fsum(residual**2 for residual in residuals) / (len(points) - 2))
     if scatter > MOST_SCATTER:
-        most = f"at most {100 * MOST_SCATTER:.0f} % counts as a line"
-        raise NoLine(
-            f"the means scatter around the line by {100 * scatter:.0f} % of themselves (standard deviation), and {most}"
-        )
+        most = f"at most {100 * MOST_SCATTER:.0f} % is allowed for a line"
+        raise NoLine(f"the means scatter around the line by {100 * scatter:.0f} % (standard deviation), and {most}")
     return Line(
         base_ns=base,
         bytes_per_ns=1 / slope,

@@ -22,10 +22,11 @@ _SLACK = 0.05
 SMALLER, LARGER, FAST, LOOSE_LINE = "smaller", "larger", "fast", "loose"
 TEXTS = MappingProxyType(
     {
-        SMALLER: "the log's writes are smaller than the smallest that were measured",
-        LARGER: "the log's writes are larger than the largest that were measured",
+        SMALLER: "the log's writes are smaller than the smallest writes that were measured",
+        LARGER: "the log's writes are larger than the largest writes that were measured",
         FAST: (
-            "a write takes less than 100 us, so the processor decides, and a queue manager carries less than estimated"
+            "a write takes less than 100 us, so the processor is the limit, and a queue manager carries less than "
+            "estimated"
         ),
         LOOSE_LINE: f"a measured mean differs from the line by more than {100 * LOOSE:.0f} %",
     }

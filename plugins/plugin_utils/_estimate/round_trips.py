@@ -4,8 +4,8 @@
 
 """Estimates the rate of request/reply applications, as measured by IBM, from the latency of the logger's writes.
 
-In a round trip, two messages are put and got. With many applications, it takes as long as about 6.5 writes of the
-logger.
+In a round trip, two messages are put and got. With many applications, a round trip takes as long as about 6.5 writes of
+the logger.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class OperationsTarget:
-    """The required load of a volume for other workloads than MQ's."""
+    """The required load of a volume for workloads other than MQ's."""
 
     operations_per_s: float
 

@@ -14,14 +14,14 @@ CONTROLLER = "localhost"
 
 
 def blamed(play_hosts: Sequence[str]) -> list[str]:
-    """Return the hosts that fail for problems of the fleet: the controller or, if a limit excludes it from the play,
-    every host of the play."""
+    """Return the hosts that fail because of problems of the fleet: the controller or, if a limit excludes it from the
+    play, every host of the play."""
     return [CONTROLLER] if CONTROLLER in play_hosts else list(play_hosts)
 
 
 def with_fleet(failures: Mapping[str, str], fleet_problems: Sequence[str], play_hosts: Sequence[str]) -> dict[str, str]:
-    """Return the message with which each host fails: its own message and, for hosts that fail for the fleet, also the
-    fleet's problems."""
+    """Return the message with which each host fails: its own message and, for hosts that fail because of the fleet,
+    also the fleet's problems."""
     if not fleet_problems:
         return dict(failures)
     return {

@@ -62,12 +62,12 @@ def agreed_settings(
     return found
 
 
-_REMEDY = "One command has one value: set it for all hosts of the inventory, or for this command with -e"
+_REMEDY = "A command needs a single value: set it for all hosts of the inventory, or for this command with -e"
 
 
 def _has_a_say(name: str, host: str, of_hosts: Mapping[str, Mapping[str, Any]], inventory: Collection[str]) -> bool:
-    """Whether the variable of a host is used. If there are other hosts, the controller's variable is used only if the
-    inventory contains the controller and sets the variable for it."""
+    """Return whether the variable of a host is used. If there are other hosts, the controller's variable is used only
+    if the inventory contains the controller and sets the variable for it."""
     if host != CONTROLLER or len(of_hosts) == 1:
         return True
     return CONTROLLER in inventory and not is_empty(of_hosts[CONTROLLER].get(name))

@@ -27,7 +27,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import I
 PAGE_BYTES = _ini_files.LOG_PAGE_BYTES
 DIRECTORY_NAMES = ("logdisk", "logdisk-test")
 """Names of a directory under test. The second name is used if a queue manager's log already has the first name."""
-BY_HAND = "give the volumes of this host as workspace_volumes instead"
+BY_HAND = "specify the volumes of this host as workspace_volumes instead"
 BY_OPTION = "set workspace_discover_absent: skip to leave out queue managers that a host does not have"
 SHOWN_REASONS = 2
 _LONGEST_NAME = 60
@@ -185,7 +185,7 @@ def _no_place(group: Sequence[Log]) -> str:
     log = group[0]
     return (
         f"the LogPath of {log.queue_manager}, {log.directory}, is a mount point, so this file system has no "
-        "place beside the log. To test it, end the queue manager, give the volumes of this host as "
+        "place beside the log. To test it, end the queue manager, specify the volumes of this host as "
         f"workspace_volumes, this one with the path {log.directory.rstrip('/')}/{DIRECTORY_NAMES[0]}, and set "
         "workspace_allow: [queue_manager_files]"
         if log.directory == log.mount_point
@@ -248,11 +248,11 @@ def _about_sizes(group: Sequence[Log]) -> Iterator[str]:
                 f"({len(sizes)} publication{'s' if len(sizes) > 1 else ''})"
             )
         else:
-            yield f"{name} did not say how large its log writes are: {written.problem}"
+            yield f"{name} did not report how large its log writes are: {written.problem}"
     if any(written.sizes_bytes for dummy, written in asked):
         yield (
-            "the block sizes are the smallest, the median and the largest of these sizes in whole pages. Each is a "
-            "rolling average: MQ does not say how much smaller and larger the single writes are"
+            "the block sizes are the smallest, the median and the largest of these sizes in whole pages. Each of them "
+            "is a rolling average: MQ does not report how much smaller or larger single writes are"
         )
     elif asked:
         yield "so the block sizes are those of sweep_block_sizes"
@@ -330,7 +330,7 @@ def as_lines(host: str, plan: Discovered, place: str) -> Iterator[str]:
 
 
 class _Names:
-    """Generates names for volumes. Each is unique, and the names are the same in each run."""
+    """Generates names for volumes. Each name is unique, and the names are the same in each run."""
 
     def __init__(self) -> None:
         self._taken: set[str] = set()
@@ -353,8 +353,8 @@ def _is_text(value: Any) -> bool:
 
 
 def _is_literal(value: Any) -> bool:
-    """Whether a value is text without a template, which can be the value of a variable without being changed. Text from
-    a host must never be evaluated on the controller."""
+    """Return whether a value is text without a template, which can be the value of a variable without being changed.
+    Text from a host must never be evaluated on the controller."""
     return _is_text(value) and not _TEMPLATE.search(value)
 
 

@@ -18,8 +18,8 @@ ISOLATED = "isolated"
 
 
 def runs_alone(plan: Mapping[str, Any], hosts: Sequence[str]) -> bool:
-    """Whether nothing else measures at the same time as a volume of this host, so that ending its sweep early does not
-    reduce the load of others."""
+    """Return whether nothing else measures at the same time as a volume of this host, so that ending its sweep early
+    does not reduce the load of others."""
     return (len(hosts) == 1 or plan.get("sweep_mode") == ISOLATED) and (
         len(plan["volumes"]) == 1 or plan["sweep_volumes"] == IN_TURN
     )
@@ -32,8 +32,8 @@ def early_end_problem(settings: Mapping[str, Any], plans: Mapping[str, Mapping[s
         return ""
     if settings[OPTION] == DECIDED and settings["gate_baseline"]:
         return (
-            f"{OPTION}: {DECIDED} is not for a run that is compared with a baseline, because its steps differ in "
-            f"length: set it to {FAIL}, or gate_baseline to none"
+            f"{OPTION}: {DECIDED} cannot be used in a run that is compared with a baseline, because the steps would "
+            f"differ in length: set it to {FAIL}, or gate_baseline to none"
         )
     common_start = settings["sweep_start_at"] and settings["sweep_mode"] != ISOLATED
     for host, plan in plans.items():
@@ -43,15 +43,16 @@ def early_end_problem(settings: Mapping[str, Any], plans: Mapping[str, Mapping[s
             )
         if plan["searches"] or any(volume["load_target"] for volume in plan["volumes"]):
             return (
-                f"{OPTION} is not for a search or a target (sweep_loads: auto, sweep_load_target), which need every "
-                f"step: set it to {NONE}"
+                f"{OPTION} cannot be used with a search or a target (sweep_loads: auto, sweep_load_target), which "
+                f"need every step: set it to {NONE}"
             )
         # If the volumes still have to be discovered, there may be several.
         unknown = plan.get("discover") and plan["sweep_volumes"] != IN_TURN
         if unknown or common_start or not runs_alone(plan, list(plans)):
             return (
-                f"{OPTION} is only for volumes that are measured alone, because one that ends early takes its load off "
-                f"the others: for several hosts, set sweep_mode: {ISOLATED}, and for several volumes of a host, or if "
+                f"{OPTION} is only for volumes that are measured alone, because a volume that ends early reduces the "
+                f"load on the others: for several hosts, set sweep_mode: {ISOLATED}, and for several volumes of a "
+                "host, or if "
                 f"they are discovered, sweep_volumes: {IN_TURN}"
             )
     return ""

@@ -28,7 +28,7 @@ that includes plays on the controller."""
 
 
 class ExpectationError(Exception):
-    """An expectation cannot be met. The message says why and what to do."""
+    """An expectation cannot be met. The message states why and what to do."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,8 @@ class Expectation:
 
 
 def is_slice(extra: Mapping[str, Any]) -> bool:
-    """Whether the extra variables of a job say that it is a slice, which sees only a part of the inventory. Raises
-    ExpectationError if the value is unclear."""
+    """Return whether the extra variables of a job say that it is a slice, which sees only a part of the inventory.
+    Raises ExpectationError if the value is unclear."""
     try:
         return not is_empty(extra.get(SLICED)) and boolean(extra[SLICED])
     except TypeError:
@@ -90,8 +90,8 @@ def check_slices(groups: Mapping[str, Sequence[str]], loader: Any, unmatched: It
 
 
 def has_controller(groups: Mapping[str, Sequence[str]], loader: Any, limit: str | None) -> bool:
-    """Whether plays that name the controller still include it if there is a limit. A controller that is not in the
-    inventory belongs to no group."""
+    """Return whether plays that name the controller still include it if there is a limit. A controller that is not in
+    the inventory belongs to no group."""
     limits = _terms(_limit_terms(limit or ""))
     return not limits or any(
         host.name == CONTROLLER

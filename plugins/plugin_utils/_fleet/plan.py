@@ -88,9 +88,9 @@ def plan_host(
     """Return the plan of a host: ``volumes``, each with its own plan (see make_plan) and ``start_offset_s``,
     and the figures of the host.
 
-    If measured together, all volumes start at the same time, and the longest one determines the duration. If measured
-    in turn, each starts after the planned end of the previous one. The files of all volumes are written before the
-    first start, so that none are written during a measurement. Raises OptionError.
+    If the volumes are measured together, they start at the same time, and the longest one determines the duration. If
+    they are measured in turn, each starts after the planned end of the previous one. The files of all volumes are
+    written before the first start, so that none are written during a measurement. Raises OptionError.
     """
     planned = [_plan_volume(volume, variables, options, min_duration_s, workload) for volume in volumes]
     check_erasure(variables.get(ERASE), [device["path"] for volume in planned for device in volume["devices"]])
@@ -246,7 +246,7 @@ Steps = tuple[list[int], list[int], list[int]]
 
 
 def _steps_of_the_log(values: dict[str, Any], queue_managers: int, loads: list[int]) -> Steps:
-    """Return the steps, and fill in the missing values. Raises OptionError."""
+    """Return the steps, with missing values filled in. Raises OptionError."""
     if loads and values.get("qm"):
         raise OptionError(f"sweep_queue_managers and {LOADS} both name load points: leave one of them out")
     variable = LOADS if loads else "sweep_queue_managers"

@@ -76,8 +76,8 @@ def start_times(mode: str, first: float, hosts: Mapping[str, Mapping[str, Any]])
 def time_table(
     mode: str, now: float, hosts: Mapping[str, Mapping[str, Any]], start_at: float = 0.0
 ) -> dict[str, dict[str, float]]:
-    """Return when each host starts, when it is expected to end, and when it is no longer waited for. ``hosts`` is the
-    same as for start_times, with the ``deadline_s`` of each host, and ``ends_early`` if its sweep may end early.
+    """Return when each host starts, when it is expected to end, and when the controller stops waiting for it. ``hosts``
+    is the same as for start_times, with the ``deadline_s`` of each host, and ``ends_early`` if its sweep may end early.
 
     The first host starts at the time ``start_at`` or, if this is not set, as soon as all hosts can start.
     """

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Checks the hosts that a command is for. They are read once, at the level of the play. Plays do not see the variables
-of hosts and groups, but their tasks do."""
+"""Checks the hosts to which a command applies. They are read once, at the level of the play. Plays do not see the
+variables of hosts and groups, but their tasks do."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WAY_OUT = (
 
 
 def other_selections(asked: Any, said: Mapping[str, Any]) -> list[str]:
-    """Return a sentence for each pattern that differs from the one in ``asked``, which the play was started with.
+    """Return a sentence for each pattern that differs from the one in ``asked``, with which the play was started.
     ``said`` holds the value of the variable on each host; empty means that it is not set. Raises ValueError if a
     pattern cannot be read.
     """

@@ -55,7 +55,7 @@ MEANINGS: dict[str, Callable[[Any], Any]] = {
 
 
 _ONE_RUN = (
-    "One run has one value: set it for all of them (for example with -e), or certify these hosts in separate runs"
+    "A run needs a single value: set it for all of them (for example with -e), or certify these hosts in separate runs"
 )
 
 

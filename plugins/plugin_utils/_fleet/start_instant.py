@@ -19,7 +19,7 @@ PREPARATION_S = 20.0
 """The shortest time from opening a run until the slowest host is ready to write its files: this is needed to connect
 and to install the tester."""
 MOST_AHEAD_S = 24 * 3600.0
-"""A time further ahead must be a wrong date."""
+"""A time that is further ahead is considered a mistake."""
 OPTION = "sweep_start_at"
 _UTC = datetime.timezone.utc
 _LATEST_EPOCH_S = 4102444800.0  # the year 2100, as for the tester

@@ -66,7 +66,7 @@ def noted_of(volumes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def paths_of(volume: Mapping[str, Any]) -> list[str]:
-    """Return the directories that a volume may have been tested in, regardless of the workload."""
+    """Return the directories in which a volume may have been tested, regardless of the workload."""
     return list(dict.fromkeys([volume["path"], *directories_of(volume["places"])]))
 
 

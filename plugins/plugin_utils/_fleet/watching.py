@@ -85,8 +85,8 @@ def _problem(settings: Mapping[str, Any]) -> str:
         return f"observe_calls: {wrong!r} is not the name of a call to MQ: name calls such as MQPUT and MQCMIT"
     if (calls or split(settings["observe_command"])) and source not in OF_CALLS:
         return (
-            "only bpftrace sees calls of applications and starts programs, but observe_source is "
-            f"{source}: set it to auto or bpftrace"
+            f"only bpftrace can observe calls of applications and start programs, but observe_source is {source}: set "
+            "it to auto or bpftrace"
         )
     if math.isnan(interval_s) or interval_s < 1:
         return f"observe_interval is {interval_s:g}, but must be at least 1 second"
@@ -94,8 +94,8 @@ def _problem(settings: Mapping[str, Any]) -> str:
         return f"observe_duration is {duration_s:g} s, but must be at most {LONGEST_S} s (a week)"
     if duration_s < interval_s:
         return (
-            f"observe_duration ({duration_s:g} s) is shorter than observe_interval ({interval_s:g} s): lengthen "
-            "the one, or shorten the other"
+            f"observe_duration ({duration_s:g} s) is shorter than observe_interval ({interval_s:g} s): increase the "
+            "former, or decrease the latter"
         )
     return ""
 

@@ -58,7 +58,7 @@ def _artifact(job_id: str, reported: Mapping[str, Any]) -> JobArtifact:
 
 
 def workflow_job_of(directory: RunDirectory) -> str:
-    """Return the ID of the workflow job that a run belongs to; empty if there is none."""
+    """Return the ID of the workflow job to which a run belongs; empty if there is none."""
     return str(_job_of(directory).get("workflow_job_id") or "")
 
 

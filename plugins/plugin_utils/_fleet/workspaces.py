@@ -49,7 +49,7 @@ def asked(
 
 def layout(ready: list[dict[str, Any]], options: Mapping[str, Any], wanting: Sequence[str] = ()) -> dict[str, Any]:
     """Return the data that later tasks need, from the values of all ``options``: the volumes that are ``ready`` (see
-    volume_layout), and the names of those that are ``wanting`` privilege."""
+    volume_layout), and the names of the volumes that lack a privilege (``wanting``)."""
     return {
         "volumes": ready,
         "wanting": list(wanting),

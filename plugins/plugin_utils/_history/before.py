@@ -85,7 +85,7 @@ def _standing(directory: RunDirectory, folder: str, record: HostRecord, history:
 
 
 def _is_of(entries: tuple[Entry, ...], hosts: set[str], boot_id: object) -> bool:
-    """Whether entries are about the machine of a host, and not about a clone."""
+    """Return whether entries are about the machine of a host, and not about a clone."""
     return any(entry.host in hosts or (boot_id and entry.boot_id == boot_id) for entry in entries)
 
 

@@ -378,7 +378,7 @@ def effect_of(record: HostRecord) -> str:
 
 
 def can_certify(profile: Mapping[str, Any]) -> bool:
-    """Whether a profile can certify. A quick look, which uses figures without confidence bounds, cannot."""
+    """Return whether a profile can certify. A quick look, which uses figures without confidence bounds, cannot."""
     return (profile.get("qualifies") or {}).get("confidence") != TAKEN_AS_THEY_STAND
 
 
@@ -473,7 +473,7 @@ def _check(content: Any) -> None:
 
 
 def _is_time(text: str | None, form: str) -> bool:
-    """Whether a time is complete, so that times sort correctly as text."""
+    """Return whether a time is complete, so that times sort correctly as text."""
     try:
         return text is None or datetime.datetime.strptime(text, form).strftime(form) == text
     except ValueError:

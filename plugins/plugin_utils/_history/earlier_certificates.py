@@ -43,7 +43,7 @@ def volume_facts_of(content: Mapping[str, Any]) -> list[str]:
 
 
 def can_certify(content: Mapping[str, Any]) -> bool:
-    """Whether the profile can certify. A quick look, which uses figures without confidence bounds, cannot."""
+    """Return whether the profile can certify. A quick look, which uses figures without confidence bounds, cannot."""
     return content["profile"]["name"] != _QUICK_LOOK and _AS_THEY_STAND not in str(content.get("qualification") or "")
 
 

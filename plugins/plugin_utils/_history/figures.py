@@ -72,8 +72,8 @@ def row_order(row: RowKey) -> tuple[Any, ...]:
 
 
 def is_imported(content: Content) -> bool:
-    """Whether a certificate was imported from tables of IBM's mqldt, from which few figures can be used because the
-    mean latency is biased."""
+    """Return whether a certificate was imported from tables of IBM's mqldt, from which few figures can be used because
+    the mean latency is biased."""
     return content.get("source") == IMPORTED
 
 

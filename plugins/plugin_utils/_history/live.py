@@ -197,7 +197,7 @@ def _slowest(content: Mapping[str, Any]) -> float | None:
 
 
 def _may_be_at(identity: VolumeIdentity | None, entry: Entry) -> bool:
-    """Whether an entry may be about the same mount point."""
+    """Return whether an entry may be about the same mount point."""
     return identity is None or entry.mount_point in (None, identity.mount_point)
 
 

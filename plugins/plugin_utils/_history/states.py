@@ -366,7 +366,7 @@ def _relevant(volume: Volume, asked: str) -> list[Chain]:
 
 
 def _moved_on(chain: Chain, volume: Volume) -> bool:
-    """Whether another profile's certificate of the volume is newer than the certificate of a chain."""
+    """Return whether another profile's certificate of the volume is newer than the certificate of a chain."""
     certificates = [each.certificate.order for each in volume.chains if each.certificate]
     return chain.certificate is not None and chain.certificate.order < max(certificates)
 

@@ -18,7 +18,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 
 
 def is_usable(said: Mapping[str, Any]) -> bool:
-    """Whether data that was read from a file contains a verdict and a reason."""
+    """Return whether data that was read from a file contains a verdict and a reason."""
     return said.get("verdict") in (FAIL, INCONCLUSIVE, PASS) and isinstance(said.get("reason"), str)
 
 

@@ -24,7 +24,7 @@ UNUSABLE = "its comparison.json cannot be used, so what it says about the baseli
 
 
 def can_be_compared(record: HostRecord) -> bool:
-    """Whether there is anything to compare. A host that was not measured already has a verdict."""
+    """Return whether there is anything to compare. A host that was not measured already has a verdict."""
     return kind_named(record.kind).tests_storage and record.verdict in (*GOOD, FAIL, INCONCLUSIVE)
 
 

@@ -73,7 +73,7 @@ def leave_open(judgements: list[dict[str, Any]], tables: Tables) -> list[dict[st
 
 
 def is_left_open(judgement: Mapping[str, Any]) -> bool:
-    """Whether an early end left a judgement undecided."""
+    """Return whether an early end left a judgement undecided."""
     return (judgement["details"].get("why") or {}).get("code") == ENDED_EARLY
 
 

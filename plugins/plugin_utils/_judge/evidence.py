@@ -85,7 +85,7 @@ def _planned_row(size: int, load: int, worker: int | str) -> Row:
 
 
 def is_tested(limit: Limit, row: Row, tables: Tables) -> bool:
-    """Whether a test, instead of a direct comparison of the figure, decides if a row meets a limit.
+    """Return whether a test, instead of a direct comparison of the figure, decides if a row meets a limit.
 
     All commits in a write end at the same time. The tests are for independent operations, so they are not valid for
     commits.
@@ -94,7 +94,7 @@ def is_tested(limit: Limit, row: Row, tables: Tables) -> bool:
 
 
 def has_test(limit: Limit) -> bool:
-    """Whether there is a test for a limit. Without a test, the figures are compared with the limit directly."""
+    """Return whether there is a test for a limit. Without a test, the figures are compared with the limit directly."""
     return not limit.hard and limit.metric.method in _TESTS and limit.stream != COMMITS
 
 

@@ -89,8 +89,8 @@ def host_entry(record: HostRecord) -> dict[str, Any]:
 
 
 def lacks_verdict(record: HostRecord, check_mode: bool) -> bool:
-    """Whether a record needs a verdict, but does not have a valid one. Its kind decides whether it needs one; in check
-    mode no record does."""
+    """Return whether a record needs a verdict, but does not have a valid one. Its kind decides whether it needs one; in
+    check mode no record does."""
     if record.verdict is None:
         return not check_mode and kind_named(record.kind).needs_verdict
     return record.verdict not in WORST_FIRST

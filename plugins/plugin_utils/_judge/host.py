@@ -167,7 +167,7 @@ def judge_host(
 
 
 def _is_same(one: Finding, other: Finding) -> bool:
-    """Whether two findings are about the same row of the same limit, or are equal."""
+    """Return whether two findings are about the same row of the same limit, or are equal."""
     return one == other or (one["kind"] == other["kind"] and "limit" in one and row_of(one) == row_of(other))
 
 

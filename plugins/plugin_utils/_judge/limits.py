@@ -382,8 +382,8 @@ def _waive(judgement: dict[str, Any], case: Case) -> dict[str, Any]:
 
 
 def _excusable(limit: Limit) -> bool:
-    """Whether a disturbance can have broken the limit. This is possible if the limit concerns slow operations, but not
-    if it concerns a figure of the disturbance itself."""
+    """Return whether a disturbance can have broken the limit. This is possible if the limit concerns slow operations,
+    but not if it concerns a figure of the disturbance itself."""
     return limit.metric.bound == "max" and limit.metric.scope not in ONCE and not limit.hard
 
 

@@ -46,7 +46,7 @@ class LockLimit:
     is_minimum: bool = False
 
     def breaks(self, value: float, bound: float) -> bool:
-        """Whether a figure, in the unit of the limit, breaks it."""
+        """Return whether a figure, in the unit of the limit, breaks it."""
         return value < bound if self.is_minimum else value > bound
 
 

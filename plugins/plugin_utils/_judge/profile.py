@@ -132,8 +132,8 @@ class Limit:
         return " of ".join(part for part in (f"{self.operation}s" if self.operation else "", stream) if part)
 
     def applies_to(self, row: Mapping[str, Any], step_size: str = BLOCK) -> bool:
-        """Whether the limit judges a row of results.csv. Steps may have block sizes or message sizes, and streams may
-        have block sizes.
+        """Return whether the limit judges a row of results.csv. Steps may have block sizes or message sizes, and
+        streams may have block sizes.
 
         The workers of the log and of commits are queue managers. The workers of other streams are just threads.
         """
@@ -149,7 +149,7 @@ class Limit:
         return not self.load_point or row["load_point"] in self.load_point
 
     def broken_by(self, value: float) -> bool:
-        """Whether a figure in the metric's base unit breaks the limit."""
+        """Return whether a figure in the metric's base unit breaks the limit."""
         if self.bound == "min":
             return value < self.value
         return value >= self.value if self.strict else value > self.value
@@ -194,7 +194,7 @@ class Waiver:
     limit_id: str = ""
 
     def excuses(self, metric: str, limit_id: str) -> bool:
-        """Whether the waiver covers a limit with this metric and id."""
+        """Return whether the waiver covers a limit with this metric and id."""
         return self.limit_id == limit_id if self.limit_id else self.metric == metric
 
     def as_dict(self) -> dict[str, str]:

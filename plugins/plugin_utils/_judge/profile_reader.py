@@ -311,12 +311,12 @@ def _hard_limits() -> tuple[Limit, ...]:
 
 
 def of_every_profile(limit: Limit) -> bool:
-    """Whether a limit is a hard limit that every profile has, even if the profile does not state it."""
+    """Return whether a limit is a hard limit that every profile has, even if the profile does not state it."""
     return any(_holds(limit, hard) for hard in _hard_limits())
 
 
 def _holds(limit: Limit, hard: Limit) -> bool:
-    """Whether a limit of the profile is already the hard limit."""
+    """Return whether a limit of the profile is already the hard limit."""
     same = (limit.metric, limit.bound, limit.strict, limit.value) == (hard.metric, hard.bound, hard.strict, hard.value)
     return same and limit.hard and not limit.rows_text
 

@@ -57,8 +57,8 @@ def rows_of(limit: Limit, tables: Tables) -> list[Row]:
 
 
 def is_beside_the_point(limit: Limit, tables: Tables) -> bool:
-    """Whether a limit without a row is simply not judged. Every profile has hard limits on the log, but the workload
-    may not have a log."""
+    """Return whether a limit without a row is simply not judged. Every profile has hard limits on the log, but the
+    workload may not have a log."""
     return not tables.layout.of_mq and of_every_profile(limit)
 
 

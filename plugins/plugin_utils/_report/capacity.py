@@ -28,7 +28,7 @@ LONGEST_REASON = 300
 @dataclass(frozen=True, slots=True)
 class Point:
     """A load point: its verdict with the reason, the figure of the deciding criterion (empty if there is none), and
-    whether it is above the target."""
+    whether the load is above the target."""
 
     load_point: int
     verdict: str
@@ -61,7 +61,7 @@ class ShownCapacity:
 
     @property
     def sentence(self) -> str:
-        """The capacity, and the next step."""
+        """The capacity and the next load to try, in one line of text."""
         highest, lowest = self.highest_passed, self.lowest_not_passed
         # Missing evidence is mentioned after the figure, because the figure by itself would seem to meet the limit.
         is_open = any(point.verdict == INCONCLUSIVE for point in self.points if point.load_point == lowest)

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Makes lines about the load that the volumes of a run carry: the capacity, and the margin over the required load."""
+"""Formats lines that state the load that the volumes of a run carry: their capacity, and their margin over the required
+load."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
 
 SHOWN = 5
-"""The maximum number of volumes with a separate line. Those that carry least are shown."""
+"""The maximum number of volumes with a separate line. The volumes that carry the least load are shown."""
 
 
 def capacity_lines(model: Model) -> list[str]:

@@ -140,7 +140,9 @@ def _when(texts: Mapping[str, str]) -> Hint:
 
 def _scheduler_hint(value: Any, facts: Mapping[str, Any]) -> str:
     return (
-        "" if value == "none" else "it may hold writes back to order them; for flash and storage arrays, none is usual"
+        ""
+        if value == "none"
+        else "it may hold writes back to reorder them; flash and storage arrays usually use the scheduler none"
     )
 
 
@@ -166,7 +168,7 @@ def _flush_hint(value: Any, facts: Mapping[str, Any]) -> str:
     if number < NO_FLUSH_BELOW:
         return "a synchronous write costs no more than a plain one: no flush is sent, or it costs nothing"
     if 1.5 <= number <= 3:
-        return "something answers a flush at once: a protected cache (battery, capacitors), or one that ignores flushes"
+        return "flushes complete at once: the cache is protected (battery, capacitors), or it ignores flushes"
     return "a flush does real work" if number > 10 else ""
 
 
@@ -201,21 +203,20 @@ _KIND_HINT = _when(
         **dict.fromkeys(
             ("nfs", "nfs4", "cifs", "smb3"), "each write waits for the network and for the server's storage"
         ),
-        "overlay": "a container's layers; the figures are those of the file system below",
+        "overlay": "a container's layers; the figures are those of the underlying file system",
     }
 )
 _CACHE_HINT = _when(
     {
         "write back": (
-            "power-loss protection not known: the kernel must flush the cache, or write past "
-            "it, for each write of the log"
+            "power-loss protection not known: the kernel must flush the cache, or bypass it, for each write of the log"
         ),
         "write through": "no volatile cache that the kernel must flush",
     }
 )
-_ROTATIONAL_HINT = _when({"1": "many virtual disks say this without being a hard disk"})
+_ROTATIONAL_HINT = _when({"1": "many virtual disks report this although they are not hard disks"})
 _MERGES_HINT = _when(
-    {"0": "2 turns the search for neighbouring requests off, which helped IBM's own measurements on a SAN"}
+    {"0": "the value 2 turns off the search for neighbouring requests, which improved IBM's own measurements on a SAN"}
 )
 
 
@@ -250,7 +251,7 @@ def _wbt(value: Any) -> str:
 
 
 def _wbt_hint(value: Any, facts: Mapping[str, Any]) -> str:
-    return "holds buffered writes back, not the direct writes of a log" if _number(value) else ""
+    return "delays buffered writes, but not the direct writes of a log" if _number(value) else ""
 
 
 def _member(title: str) -> str:
@@ -287,8 +288,8 @@ _FACTS = {
         Fact("storage_provisioner", FILE_SYSTEM, "Provisioner", _text),
         Fact("storage_reclaim_policy", FILE_SYSTEM, "Reclaim policy", _text),
         Fact("filesystem_type", FILE_SYSTEM, "Type", _text, _KIND_HINT),
-        Fact("backing_filesystem_type", FILE_SYSTEM, "Where its writes end", _text, _KIND_HINT),
-        Fact("backing_unknown", FILE_SYSTEM, "What could not be determined about that", _text),
+        Fact("backing_filesystem_type", FILE_SYSTEM, "Underlying file system", _text, _KIND_HINT),
+        Fact("backing_unknown", FILE_SYSTEM, "Unknown about the underlying file system", _text),
         Fact("mount_point", FILE_SYSTEM, "Mount point", _text),
         Fact("mount_source", FILE_SYSTEM, "Source", _text),
         Fact("mount_options", FILE_SYSTEM, "Mount options", _text, _barrier_hint),
@@ -313,7 +314,7 @@ _FACTS = {
         Fact("device_driver", DEVICE, "Driver", _text),
         Fact("workload_name", TESTER, "Workload", _text),
         Fact("workload_version", TESTER, "Version of the workload", _text),
-        Fact("workload_is_not", TESTER, "What the workload is not", _text),
+        Fact("workload_is_not", TESTER, "What the workload does not represent", _text),
         Fact("load_target", TESTER, "Load that the storage must carry", _text),
         Fact("search_ended_after_rounds", TESTER, "Rounds after which the search ended", _text),
         Fact("target_message_bytes", HOST, "Required load: message size", _size),
@@ -333,7 +334,7 @@ _FACTS = {
         Fact("volume_limits_elapsed_s", DEVICE, "Time between the readings of the counters", _duration(10**9)),
         *(Fact(name, DEVICE, title, _duration(10**9), _throttled_hint) for name, title in _LIMITS_REACHED),
         Fact("sync_probe_plain_p50_ns", DEVICE, "Median direct write", _duration(1)),
-        Fact("sync_probe_sync_p50_ns", DEVICE, "Median direct write that is synchronous", _duration(1)),
+        Fact("sync_probe_sync_p50_ns", DEVICE, "Median synchronous direct write", _duration(1)),
         Fact("sync_probe_ratio", DEVICE, "Synchronous over plain", _text, _flush_hint),
         Fact("tester_version", TESTER, "Version", _text),
         Fact(
@@ -349,7 +350,7 @@ _FACTS = {
         Fact("workspace_unknown", TESTER, "Not determined before the test", _text),
         Fact("tester_exit_status", TESTER, "Exit status", _text),
         Fact("tester_exit_reason", TESTER, "Ended", _text),
-        Fact("tester_exit_message", TESTER, "Its message", _text),
+        Fact("tester_exit_message", TESTER, "Message", _text),
         Fact("tester_error", TESTER, "I/O error", _text),
         Fact("tester_in_flight", TESTER, "Write that had not returned", _text),
     )

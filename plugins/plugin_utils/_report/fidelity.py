@@ -36,7 +36,7 @@ class Property:
 
 
 def fidelity_of(host: Host) -> tuple[list[str], list[Property]]:
-    """Return the load points and the properties of a host; none if its tables have none."""
+    """Return the load points and the properties of a host; both are empty if its tables contain none."""
     loads = list(dict.fromkeys(row["load_point"] for row in host.fidelity))
     found: dict[tuple[Any, ...], dict[int, Mapping[str, Any]]] = {}
     for row in host.fidelity:

@@ -83,7 +83,7 @@ def figure(figures: Mapping[str, Any], column: str, write: Any) -> str:
 
 
 def is_behind(figures: Mapping[str, Any]) -> bool:
-    """Whether operations of a row were due and had not started when the step ended,
+    """Return whether operations of a row were due and had not started when the step ended,
     so that its response figures are too low."""
     return bool(figures.get("operations_not_started"))
 

@@ -38,7 +38,7 @@ def fold_names(names: Iterable[str], most: int = SHOWN_NAMES) -> str:
 
 def common_domain(names: Iterable[str]) -> str:
     """Return the common domain of several hosts, such as ".example.com", from their names, which may be followed by a
-    volume. Empty if there is none."""
+    volume. The domain is empty if the hosts have none in common."""
     hosts = {name.partition("/")[0] for name in names}
     domains = {host[host.find(".") :] if "." in host[1:] else "" for host in hosts}
     domain = domains.pop() if len(domains) == 1 else ""

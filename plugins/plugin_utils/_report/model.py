@@ -167,14 +167,15 @@ class JudgedRow:
 @dataclass(frozen=True, slots=True)
 class Span:
     """The rows that a limit judges. ``sizes`` are the smallest and the largest block size, ``loads`` the smallest and
-    the largest load point. Each is None if the rows have none. ``series`` are the series of the rows."""
+    the largest load point. Each of the two is None if the rows have no block size or no load point. ``series`` are the
+    series of the rows."""
 
     sizes: tuple[int, int] | None
     loads: tuple[int, int] | None
     series: frozenset[SeriesKey]
 
     def judges(self, series: Series) -> bool:
-        """Whether the limit judges a series at some load point."""
+        """Return whether the limit judges a series at some load point."""
         size = series.block_size_bytes
         return series.key in self.series and (
             size is None or (self.sizes is not None and self.sizes[0] <= size <= self.sizes[1])
@@ -192,14 +193,14 @@ class Host:
     class of similar volumes. valid_until is the last day of its certificate, and certificate is the SHA-256 of the
     certificate; both are empty if there is none. comparison is the result of the comparison with its baseline, empty if
     none was requested. power_cuts holds the results of power cuts in the history for a volume that was measured.
-    stall_period is the interval between stalls; empty if they were not regular or were not examined. options are those
-    that the tester repeated in run.csv, and method names the version of the tester; both are empty if nothing was
+    stall_period is the interval between stalls; empty if the stalls were not regular or were not examined. options are
+    those that the tester repeated in run.csv, and method names the version of the tester; both are empty if nothing was
     measured. spans holds, for each element of limits, the rows that it judges. distributions (the counts of operations
     by upper bound for each load point and series), stalls (the slowest operations) and fidelity (the requested and
     achieved values of streams) are for charts and empty in a large fleet. basis is the basis of estimates for the
-    volume, or None if nothing wrote to a log. headroom compares the load that the volume carries with its target. If it
-    has a target but no headroom, no_headroom says why. capacity is None if only one load was measured. own is the data
-    that only records of its kind have, empty if there is none.
+    volume, or None if nothing wrote to a log. headroom compares the load that the volume carries with its target. If
+    the volume has a target but no headroom, no_headroom contains the reason. capacity is None if only one load was
+    measured. own is the data that only records of this kind contain, empty if there is none.
     """
 
     host: str
@@ -401,7 +402,7 @@ class Model:
 
     @property
     def headed_statement(self) -> str:
-        """The statement, after the heading if there is one."""
+        """The statement, which follows the heading if there is one."""
         return f"{self.headline}. {self.statement}" if self.headline else self.statement
 
     @property
@@ -468,8 +469,8 @@ class Model:
 
     @property
     def chance_statement(self) -> str:
-        """A sentence about how many hosts may have failed by chance alone. Empty if this is at most one, or if all
-        failing hosts are far from their limits."""
+        """A sentence about how many hosts may have failed by chance alone. The text is empty if this number is at most
+        one, or if all failing hosts are far from their limits."""
         expected, near = self.fleet.get("wrong_fails_expected"), [host.label for host in self.hosts if only_just(host)]
         if not expected or not near:
             return ""
@@ -530,7 +531,7 @@ def build_model(run_directory: RunDirectory) -> Model:
 
 
 def only_just(host: Host) -> bool:
-    """Whether a host fails only because of figures that are at most 25 % beyond their limits."""
+    """Return whether a host fails only because of figures that are at most 25 % beyond their limits."""
     broken = [limit for limit in host.limits if limit["verdict"] == FAIL]
     shares = [used_share(limit, limit["worst"]["value"]) for limit in broken]
     return host.verdict == FAIL and bool(broken) and all(share is not None and share <= _NEAR for share in shares)
@@ -678,8 +679,8 @@ class _Reader:
             _add_charted(host, tables)
 
     def _wants_stalls(self, host: Host) -> bool:
-        """Whether to examine the stalls of a host. Stalls are only useful to explain why the host does not pass, and a
-        large fleet has too many of them."""
+        """Return whether to examine the stalls of a host. Stalls are only useful to explain why the host does not pass,
+        and a large fleet has too many of them."""
         wanted = self._stalls_left > 0 and host.verdict in (FAIL, INCONCLUSIVE, WARN)
         self._stalls_left -= wanted
         return wanted

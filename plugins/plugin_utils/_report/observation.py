@@ -26,7 +26,7 @@ CLEAR_TREND = 0.02
 _SHOWN = Within(-(1 << 64), 1 << 64)
 
 HIGH = 0.7
-"""From this share of its time on, the logger is near its limit, and waits grow steeply."""
+"""If the logger is busy for at least this share of the time, it is near its limit, and waits grow steeply."""
 
 
 def observation_lines(model: Model) -> list[str]:
@@ -61,12 +61,12 @@ def _writes_text(host: Host, figures: Mapping[str, Any]) -> str:
     if size and mean:
         return f"log writes of {mean_size_text(size)} take {_units.format_duration(mean)} on average"
     if figures.get("operations"):
-        return "how long its log writes take is not known"
+        return "the duration of its log writes is not known"
     if figures:
         return "no log write was seen"
     watched = {each.get("stream") for each in host.own.get("intervals") or ()}
     return (
-        "only calls were watched, not its log" if host.rows and LOG not in watched else "its log writes are not known"
+        "only calls were observed, not its log" if host.rows and LOG not in watched else "its log writes are not known"
     )
 
 
@@ -74,7 +74,7 @@ def certificate_text(host: Host) -> str:
     """Describe how the observed figures compare with the volume's certificate."""
     held = host.own.get("certificate")
     return (
-        "It was not compared with a certificate, because the gate did not get that far."
+        "It was not compared with a certificate, because the gate ended before the comparison."
         if held is None
         else str(held.get("text") or "")
     )

@@ -30,8 +30,8 @@ _OF_A_RUN = re.compile(r"/logdisk-[^/]*(?:/[^/]*)?\Z")
 
 @dataclass(frozen=True, slots=True)
 class Reproduction:
-    """The commands that repeat a measurement, and the variables that the first command lacks because they vary. A
-    command is empty if it is unknown."""
+    """The commands that repeat a measurement, and the variables that the first command omits because they differ
+    between hosts. A command is empty if it is unknown."""
 
     ansible: str
     varying: tuple[str, ...]
@@ -39,7 +39,7 @@ class Reproduction:
 
 
 def run_options(run_table: Mapping[str, str]) -> dict[str, str]:
-    """Return the keys of run.csv about how the tester wrote, without the keys that are different in each run."""
+    """Return the keys of run.csv that describe how the tester wrote, without the keys that differ in each run."""
     keys = [option.key for option in ALL if not option.of_one_run]
     if run_table.get("workload") == STREAMS:
         keys += [*(key for key in run_table if _DESCRIBED.match(key)), "load_unit"]
@@ -67,7 +67,7 @@ def reproduction(
 
 
 def _is_below(path: str, workspace: Mapping[str, Any]) -> bool:
-    """Whether everything that was tested is below one path, and is not a device."""
+    """Return whether everything that was tested is below one path, and is not a device."""
     return all(str(directory).startswith(f"{path}/") for directory in workspace.get("directories") or [])
 
 

@@ -68,8 +68,8 @@ def judges_text(words: Words, rows: str | None, metric: str, hard: bool) -> str:
 
 
 def at_text(words: Words, step: Step | tuple[None, None]) -> str:
-    """Describe the step of a figure, in a form that follows the figure: " at 4 KiB", or " at 8 threads". Empty if the
-    figure does not belong to a step, or belongs to a live log, which has only one step."""
+    """Describe the step of a figure, in a form that follows the figure: " at 4 KiB", or " at 8 threads". The text is
+    empty if the figure does not belong to a step, or belongs to a live log, which has only one step."""
     if step[0] is None or words.layout.mixed:
         return ""
     return f" at {words.load_text(step[0])}" if words.layout.over_load else f" at {size_text(step[1])}"

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Determines whether the slowest writes of a step came at a regular interval."""
+"""Determines whether the slowest writes of a step occurred at regular intervals."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ONE_STALL_NS = 100_000_000
 
 
 def stall_period(tables: Tables) -> str:
-    """Return the interval at which stalls came, for the first step in which they were regular; empty if there is no
+    """Return the interval at which stalls occurred, for the first step in which they were regular; empty if there is no
     such step."""
     steps: dict[tuple[Any, ...], list[Row]] = {}
     try:

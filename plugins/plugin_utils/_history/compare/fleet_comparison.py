@@ -383,7 +383,8 @@ def _class_outcome(change: ClassChange, margin: float) -> str:
 
 
 def _moved(change: ClassChange) -> bool:
-    """Whether the hosts of a class that are not worse have, taken together, changed more than chance explains."""
+    """Return whether the hosts of a class that are not worse have, taken together, changed more than chance
+    explains."""
     return (
         bool(change.shift)
         and change.lower_bound is not None

@@ -85,7 +85,8 @@ def refuse_contradiction(directory: RunDirectory, folder: str) -> None:
 
 
 def _of_earlier_rules(record: HostRecord, tables: Tables | None) -> bool:
-    """Whether a volume that was measured to the end was judged by a version with different rules for close cases."""
+    """Return whether a volume that was measured to the end was judged by a version with different rules for close
+    cases."""
     return record.volume_facts is None and tables is not None and tables.exit_status == 0
 
 
@@ -108,7 +109,7 @@ def refuse_other_content(written: Certificate, made: Certificate | None) -> None
 
 
 def _same_rows(ours: list[Mapping[str, Any]], theirs: list[Mapping[str, Any]]) -> bool:
-    """Whether rows have the same figures, considering only figures that both have."""
+    """Return whether rows have the same figures, considering only figures that both have."""
     by_key = {tuple(row.get(name) for name in ROW_KEYS): row for row in ours}
     found = [(by_key.get(tuple(row.get(name) for name in ROW_KEYS)), row) for row in theirs]
     return len(ours) == len(theirs) and all(

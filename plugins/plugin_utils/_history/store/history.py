@@ -188,7 +188,7 @@ class History(abc.ABC):
 
     @abc.abstractmethod
     def _has_schema(self) -> bool:
-        """Whether the history was ever written to."""
+        """Return whether the history was ever written to."""
 
     @abc.abstractmethod
     def _begin_migration(self) -> None:

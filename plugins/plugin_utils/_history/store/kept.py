@@ -31,7 +31,7 @@ def keep_if_asked(path: str, stage: int, place: str = "") -> str:
 
 
 def is_kept(path: str) -> bool:
-    """Whether the history is to keep the directory of a run. A preflight does not change the history."""
+    """Return whether the history is to keep the directory of a run. A preflight does not change the history."""
     try:
         directory = RunDirectory.open(path)
     except RunDirectoryError:

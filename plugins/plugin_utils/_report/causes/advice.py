@@ -79,17 +79,17 @@ SYMPTOMS = {
         "held back by a limit of the volume or of the instance",
     ),
     "plateau": Advice(
-        "the rate fell to an even plateau",
-        "Find the allowance that ran out (burst credits) or the write cache that filled up. A busy queue manager "
-        "gets no more than this plateau.",
+        "the rate fell to a steady lower level",
+        "Find the allowance that ran out (burst credits) or the write cache that filled up. A busy queue manager gets "
+        "no more than this lower rate.",
         (STORAGE, VIRTUAL),
-        "slower after a while, on an even plateau",
+        "slower after a while, at a steady rate",
     ),
     "periodic": Advice(
-        "slow writes came at a regular interval",
+        "slow writes occurred at regular intervals",
         "Look for what runs at this interval: snapshots, replication, cache flushes, scheduled jobs.",
         (STORAGE, SYSTEM),
-        "slow at a regular interval",
+        "slow at regular intervals",
     ),
     "first_pass": Advice(
         "the first pass over the files was slow",
@@ -99,11 +99,11 @@ SYMPTOMS = {
         "slow in the first pass over the files",
     ),
     "some_slow": Advice(
-        "a part of the writes was several times slower than the rest",
+        "some of the writes were several times slower than the rest",
         "Compare the latency and the errors of the volume's paths, one at a time. If it is striped or "
         "mirrored, compare its members.",
         (STORAGE, SYSTEM),
-        "several times slower in a part of the writes",
+        "several times slower in some of the writes",
     ),
     "tail": Advice(
         "most writes were fast, and a few very slow",
@@ -113,16 +113,16 @@ SYMPTOMS = {
         "fast in most writes, and very slow in a few",
     ),
     "steady": Advice(
-        "the latency was high on the whole",
+        "the latency was high throughout",
         "Ask for the latency that the storage itself reports for this volume. If it is lower, look at the paths and "
-        "the network between host and storage.",
+        "the network between the host and the storage.",
         (STORAGE,),
         "slow throughout",
     ),
     "low_rate": Advice(
         "the rate was low all the time",
-        "Compare this rate with the bandwidth that was ordered for the volume and its paths, and find "
-        "out how much of it others use.",
+        "Compare this rate with the bandwidth that was ordered for the volume and its paths, and find out how much of "
+        "it other hosts use.",
         (STORAGE,),
         "low in throughput",
     ),
@@ -158,7 +158,7 @@ DISTURBANCES = {
         (SYSTEM,),
     ),
     FOREIGN_IO: Advice(
-        "others used the disk",
+        "other processes used the disk",
         "Find out which processes read from the disk or write to it, keep them off it, and measure again.",
         (SYSTEM,),
     ),
@@ -204,24 +204,24 @@ OTHERS = {
         (STORAGE,),
     ),
     "headroom": Advice(
-        "the volume carries too little",
+        "the volume carries less than required",
         "Ask for storage with a lower latency, or with more bandwidth if the messages are large. If more clients "
         "commit at the same time, they share writes.",
         (STORAGE, MQ),
     ),
     "no_target": Advice(
         "it is not known which rate the volume must carry",
-        "Set sweep_target to the operations per second that the volume must carry. If no load kept the "
-        "other limits, solve that first.",
+        "Set sweep_target to the operations per second that the volume must carry. If no load met the other limits, "
+        "solve that problem first.",
         (),
     ),
     "no_headroom": Advice(
-        "what the volume carries is not known",
+        "it is not known how much the volume carries",
         "Set sweep_target, and sweep block sizes from 4 KiB up to the log buffer. "
-        "docs/estimates.md says where estimates are valid.",
+        "docs/estimates.md explains when estimates are valid.",
         (),
     ),
-    "waived": Advice("a waiver excuses the limit", "Solve the cause before the waiver expires.", (STORAGE, MQ)),
+    "waived": Advice("a waiver excuses the limit", "Remove the cause before the waiver expires.", (STORAGE, MQ)),
     "io_error": Advice(
         "a write failed",
         "Put no recovery log there. Look in the system log of the host for errors of this device, and have "
@@ -245,7 +245,11 @@ OTHERS = {
         "Measure again with sweep_end_early: fail, for as long as the volume has to sustain its load.",
         (),
     ),
-    "no_figures": Advice("the source cannot tell", "Observe with a source that can tell, see docs/observe.md.", ()),
+    "no_figures": Advice(
+        "the source does not provide the figures",
+        "Observe with a source that provides the figures, see docs/observe.md.",
+        (),
+    ),
     "unreachable": Advice(
         "the host cannot be reached",
         "Connect to the host with ssh as Ansible does. When that works, certify these hosts again with --limit.",
@@ -259,7 +263,7 @@ OTHERS = {
     ),
     "collect": Advice(
         "the results could not be used",
-        "Run playbooks/collect.yml for this run. If it says the same, measure the host again.",
+        "Run playbooks/collect.yml for this run. If the problem remains, measure the host again.",
         (SYSTEM,),
     ),
     "error": Advice(
@@ -274,18 +278,18 @@ OTHERS = {
     "worse": Advice(
         "worse than its baseline",
         "Find out what changed since the baseline: firmware, paths, neighbours, settings. playbooks/status.yml "
-        "names changes that it knows of.",
+        "lists the changes that it knows of.",
         (STORAGE, SYSTEM),
     ),
     "uncompared": Advice(
         "the comparison with the baseline decides nothing",
-        "If the message says that more runs decide it, measure again. If there is no baseline, begin one "
-        "with gate_baseline_accept: true.",
+        "If the message asks for more runs, measure again. If there is no baseline, create one with "
+        "gate_baseline_accept: true.",
         (),
     ),
     "unqualified": Advice(
         "the run was too short or too small to certify",
-        "Measure again as the profile asks. playbooks/preflight.yml says in advance whether a run can certify.",
+        "Measure again as the profile requires. playbooks/preflight.yml reports in advance whether a run can certify.",
         (),
     ),
     "leftovers": Advice(
@@ -298,29 +302,30 @@ OTHERS = {
 
 NOTHING_ELSE: Mapping[str, str] = {}
 
-UNDECIDED = "Nothing is proven: this storage may keep the limit or break it."
+UNDECIDED = "Nothing is proven: this storage may meet the limit or break it."
 UNKNOWN = "Nothing is known about this storage."
 
 _CONSEQUENCES = {
     "io_error": "A queue manager cannot commit a persistent message that it cannot write to its log.",
     "hung": "As long as such a write lasts, a queue manager acknowledges no persistent message.",
     "skipped": "This host is not certified for this queue manager.",
-    "ended_early": "Only a part was measured, which decides nothing.",
-    "left_open": "What was not measured to its end is not decided.",
-    "throttled": "How long writes take once the volume has used up its allowance is not known.",
+    "ended_early": "Only a part of the run was measured, so nothing is decided.",
+    "left_open": "Limits on steps that were not measured to their end are undecided.",
+    "throttled": "It is not known how long writes take after the volume has used up its allowance.",
     "no_figures": "The duration of log writes is not known.",
-    "worse": "Persistent commits wait longer than when the baseline was made, even if every limit is kept.",
-    "uncompared": "Whether persistent commits wait longer than they used to is not known.",
-    "unqualified": "No certificate was issued: the run does not cover what the profile asks for.",
-    "leftovers": "It uses space on the file system under test, and no gate passes with it.",
+    "worse": "Persistent commits wait longer than when the baseline was made, even if every limit is met.",
+    "uncompared": "It is not known whether persistent commits wait longer than they used to.",
+    "unqualified": "No certificate was issued: the run does not cover what the profile requires.",
+    "leftovers": "What was left behind uses space on the file system under test, and no gate passes until it is "
+    "removed.",
     **dict.fromkeys(("unreachable", "missing", "collect", "error"), UNKNOWN),
 }
 
 _OF_OTHERS = {
-    "io_error": "What uses this storage cannot rely on it: a read or a write failed.",
+    "io_error": "Programs that use this storage cannot rely on it: a read or a write failed.",
     "hung": "As long as such an operation lasts, everything that depends on it is blocked.",
-    "worse": "Operations take longer than when the baseline was made, even if every limit is kept.",
-    "uncompared": "Whether operations take longer than they used to is not known.",
+    "worse": "Operations take longer than when the baseline was made, even if every limit is met.",
+    "uncompared": "It is not known whether operations take longer than they used to.",
 }
 """Consequences for users of the storage other than queue managers."""
 

@@ -56,7 +56,7 @@ class Cause:
 
 
 def instead(model: Model) -> Mapping[str, str]:
-    """Return the advice for this kind of run, where it differs from the advice for a test."""
+    """Return the advice for this kind of run if it differs from the advice for a test."""
     # In check mode, any kind of run is a preflight.
     return opened_for(model.run).view.advice
 
@@ -70,7 +70,7 @@ def who(model: Model, hosts: Sequence[Host]) -> str:
 
 
 def count(model: Model, labels: Sequence[str]) -> str:
-    """Return how many of the run's hosts have these labels."""
+    """Return a text that states how many of the run's hosts these are."""
     return f"{_units.format_count(len(labels))} of {model.size}"
 
 
@@ -89,7 +89,7 @@ def make_cause(
     limits: Iterable[str] = (),
     symptom: str = "",
 ) -> Cause:
-    """Return a cause. Its key is derived from what is wrong."""
+    """Return a cause. The key of the cause is derived from what is wrong."""
     labels = tuple(dict.fromkeys(host.label for host in hosts))
     key = f"cause-{hashlib.sha256(f'{kind} {verdict} {statement}'.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
     return Cause(

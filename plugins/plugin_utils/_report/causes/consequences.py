@@ -170,8 +170,8 @@ def _of_minimum(excess: Excess) -> str:
 
 def _of_maximum(excess: Excess) -> str:
     return (
-        f"For up to {_units.format_duration(max(excess.values))} a queue manager would complete no persistent commit: "
-        "it has one log write outstanding, and all commits wait for it."
+        f"For up to {_units.format_duration(max(excess.values))}, a queue manager would complete no persistent "
+        "commit: it has one log write outstanding, and all commits wait for it."
     )
 
 
@@ -204,14 +204,14 @@ def _of_headroom(excess: Excess) -> str:
             "faster than they can be committed."
         )
     return (
-        f"{on} carries only {_units.format_ratio(least)} more than required: in a peak beyond that, messages arrive "
-        "faster than they can be committed."
+        f"{on} carries only {_units.format_ratio(least)} more than required: in a higher peak, messages arrive faster "
+        "than they can be committed."
     )
 
 
 def _least(excess: Excess) -> tuple[str, float, str]:
-    """Return the smallest figure, with the workers that wrote and the block size. The throughput of one queue manager
-    is not a bound for several."""
+    """Return the smallest figure, with the workers that wrote and the block size. The workers are named, because the
+    throughput of one queue manager is not a bound for several."""
     row = min((row for rows in excess.rows for row in rows if row.value is not None), key=lambda row: row.value or 0.0)
     who = "one queue manager" if row.load_point == 1 else f"{row.load_point} queue managers together"
     text = who if len(excess.rows) == 1 else f"on the worst of these hosts, {who}"
@@ -225,10 +225,10 @@ _RATES: dict[str, Callable[[float], str]] = {
 }
 _WAITING = {
     (True, "write"): ", and commits of the database or queue manager that this log belongs to wait for them",
-    (False, "read"): ", and users wait for what is read",
+    (False, "read"): ", and users wait for the data",
 }
-"""Who waits for an operation, by its kind and by whether it belongs to a log. Nothing waits immediately for a write
-that is not part of a commit."""
+"""The clauses that state who waits for an operation, by its stream (true: a log) and its kind. Nothing waits
+immediately for a write that is not part of a commit."""
 
 _CONSEQUENCES: dict[str, Callable[[Excess], str]] = {
     "latency_mean": _of_mean,

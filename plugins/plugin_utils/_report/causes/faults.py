@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Groups the limits that hosts break by what is wrong with the hosts. For example, a slow disk breaks several limits
-but is a single cause. Hosts that only just fail are separated from the others."""
+"""Groups the limits that hosts break by the problem that the hosts have. For example, a slow disk breaks several limits
+but is a single cause. Hosts that narrowly fail are separated from the others."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def causes_of_limits(model: Model) -> Iterator[Cause]:
 
 
 def _look(model: Model) -> Look:
-    """Return the function that looks for symptoms. It does so only once for each host and limit."""
+    """Return the function that looks for symptoms. The function looks only once for each host and limit."""
     medians, known = medians_of(model.hosts), {}
 
     def look(entry: NotKept) -> list[tuple[str, str]]:

@@ -61,7 +61,7 @@ def causes(model: Model) -> list[Cause]:
     return model.found_causes
 
 
-# Causes other than limits: one finding for each host, equal except for names and figures.
+# A cause other than a limit: one finding per host, which are equal except for names and figures.
 
 
 @dataclass(slots=True)
@@ -87,7 +87,7 @@ def _of_findings(model: Model) -> Iterator[Cause]:
 
 @cache
 def _views() -> dict[str, View]:
-    """Return the views of kinds of runs that have their own causes, by the kind of these causes."""
+    """Return the views of those kinds of runs that have their own causes, by the kind of these causes."""
     return {kind.view.cause: kind.view for kind in (CHECK_MODE, *KINDS.values()) if kind.view.cause}
 
 

@@ -114,7 +114,7 @@ def limit_groups(model: Model) -> list[LimitGroup]:
 
 
 def has_symptoms(group: LimitGroup) -> bool:
-    """Whether figures of rows explain why the limit is not met."""
+    """Return whether figures of rows explain why the limit is not met."""
     return (
         group.why not in _ADVICE
         and group.limit["unit"] != MARGIN.unit
@@ -123,7 +123,7 @@ def has_symptoms(group: LimitGroup) -> bool:
 
 
 def _is_told(host: Host, limit: dict[str, Any], ends: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether another cause of the host explains more than a limit does.
+    """Return whether another cause of the host explains more than a limit does.
 
     If the tester did not finish (``ends`` contains the reason), this explains limits without a measurement, and also a
     slowest write that did not return. A limit that is undecided because the host was disturbed is ignored if another
@@ -192,7 +192,7 @@ def _besides(limit: Mapping[str, Any], metric: str) -> str:
 
 
 def _steps(group: LimitGroup) -> set[tuple[Any, ...]]:
-    """Return the load points, block sizes and streams that a group is about."""
+    """Return the load points, block sizes and streams that a group concerns."""
     return {row.step for host, limit, rows in group.on for row in rows}
 
 
@@ -323,7 +323,7 @@ def _state_open(model: Model, group: LimitGroup) -> str:
     enough = (
         f"measuring for {_units.format_count(max(known))} s in all should decide it"
         if known
-        else "it lies at the limit, so no duration decides it"
+        else "it is at the limit, so no duration decides it"
     )
     some = ", though some figures lie at the limit" if known and len(known) < len(needed) else ""
     return (
@@ -382,7 +382,7 @@ _STATEMENTS: dict[str, Callable[[Model, LimitGroup], str]] = {
 
 
 def fold_list(texts: Sequence[str], most: int = 3) -> str:
-    """Format a list of texts. If there are too many, the last ones are replaced with their number."""
+    """Format a list of texts. If there are too many texts, the last ones are replaced with their number."""
     return and_list([*texts[:most], f"{len(texts) - most} more limits"] if len(texts) > most + 1 else texts)
 
 
@@ -426,8 +426,8 @@ def _load_text(loads: Sequence[int], words: Words) -> str:
 
 
 def _workers(rows: Iterable[JudgedRow], loads: Sequence[int], words: Words) -> str:
-    """Return the names of the queue managers concerned, unless these are all of the queue managers that wrote
-    together."""
+    """Return the names of the queue managers concerned, or nothing if all queue managers that wrote together are
+    concerned."""
     names = {row.worker_name for row in rows if row.load_point != 1}
     if not names or ALL_WORKERS in names or (words.load_is_workers and len(names) == max(loads)):
         return ""

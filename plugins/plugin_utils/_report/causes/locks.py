@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a finding about locks does to a multi-instance queue manager, what to change, and whom to ask. `make reference`
-writes a part of docs/next_steps.md from it."""
+"""The consequences of findings about locks for a multi-instance queue manager, what to change, and whom to ask. `make
+reference` writes a part of docs/next_steps.md from this table."""
 
 from __future__ import annotations
 
@@ -70,19 +70,19 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
         consequence="A standby instance that gets an error instead of a refusal ends, so nothing takes over.",
     ),
     "not_released": LockAdvice(
-        "a released lock stayed taken",
-        f"Look on the file server for who holds the lock. Ask its manufacturer why a released lock stays. {_AGAIN}",
+        "a released lock was still held",
+        f"Find out on the file server who holds the lock. Ask its vendor why a released lock is still held. {_AGAIN}",
         (STORAGE,),
         consequence="The standby instance never becomes active, not even at a planned switch with endmqm -s.",
     ),
     "updates": LockAdvice(
         "updates under the lock were lost or torn",
         "Put no queue manager there. Mount with NFS version 4 and without caching that outlives a lock, and ask the "
-        f"manufacturer of the file server about lost writes. {_AGAIN}",
+        f"vendor of the file server about lost writes. {_AGAIN}",
         (STORAGE, SYSTEM),
         consequence=(
-            "An instance that takes over does not see all that the former one wrote: it starts from an old log, so "
-            "messages are lost, or it finds damaged records and does not start."
+            "An instance that takes over does not see everything that the former one wrote: it starts from an old "
+            "log, so messages are lost, or it finds damaged records and does not start."
         ),
     ),
     "write_error": LockAdvice(
@@ -96,9 +96,9 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
         ),
     ),
     "never_taken_over": LockAdvice(
-        "the lock of a lost host stayed taken",
-        "Use NFS version 4: version 3 has no leases, so locks of a lost host stay until somebody clears them. On "
-        f"the file server, look at the lease and at what ends the locks of a lost client. {_AGAIN}",
+        "the lock of a lost host was not released",
+        "Use NFS version 4: version 3 has no leases, so locks of a lost host stay until somebody clears them. On the "
+        f"file server, check the lease, and what releases the locks of a lost client. {_AGAIN}",
         (STORAGE,),
         consequence=(
             "The standby instance never becomes active: the queue manager is down until somebody clears the lock on "
@@ -107,7 +107,7 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
     ),
     "late_write": LockAdvice(
         "a host that had lost its lock could still write",
-        "Put no queue manager there. Ask the manufacturer of the file server whether it refuses writes of a client "
+        "Put no queue manager there. Ask the vendor of the file server whether it refuses writes of a client "
         f"whose lease has expired. Mount with vers=4.1 or 4.2 and hard, and set nfs.recover_lost_locks=N. {_AGAIN}",
         (STORAGE, SYSTEM),
         consequence=(
@@ -121,7 +121,8 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
         f"grace period in which they reclaim their locks. {_AGAIN}",
         (STORAGE,),
         consequence=(
-            f"At a failover of the file server, the standby instance can start beside the active one. {_TWO_ACTIVE}"
+            "At a failover of the file server, the standby instance can become active beside the active one. "
+            f"{_TWO_ACTIVE}"
         ),
     ),
     "mount_option": LockAdvice(
@@ -135,8 +136,8 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
         f"Set the parameter as stated, in /etc/modprobe.d so that it lasts, and mount again. {_AGAIN}",
         (SYSTEM,),
         consequence=(
-            "With nfs.recover_lost_locks, a host takes up again a lock that it had lost, and writes although another "
-            "one has taken over. The log is damaged."
+            "With nfs.recover_lost_locks, a host reclaims a lock that it had lost, and writes although another host "
+            "has taken over. The log is damaged."
         ),
     ),
     "client_identity": LockAdvice(
@@ -150,7 +151,7 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
     ),
     "other_identity": LockAdvice(
         "the user differs between the hosts",
-        f"Give the user mqm and its group the same numbers on both hosts. {_AGAIN}",
+        f"Give the user mqm and its group the same numeric IDs on both hosts. {_AGAIN}",
         (SYSTEM,),
         consequence="The instance that takes over can neither read nor write the files of the former one.",
     ),
@@ -161,7 +162,7 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
         consequence="The standby instance sees another directory: it cannot take over, or it starts with other data.",
     ),
     "same_machine": LockAdvice(
-        "two names stand for one machine",
+        "two names refer to one machine",
         f"Name two machines in the inventory. {_AGAIN}",
         (),
         consequence="Nothing is known about the locks of two hosts.",
@@ -170,7 +171,7 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
         "two hosts share one kernel",
         f"Test two hosts with kernels of their own, such as containers on two nodes. {_AGAIN}",
         (VIRTUAL,),
-        consequence="Nothing is known about the locks of two machines: only one kernel was asked.",
+        consequence="Nothing is known about the locks of two machines, because only one kernel took part.",
     ),
     COUNT_LIMIT.key: LockAdvice(
         "a host can hold too few locks",
@@ -180,12 +181,12 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
     ),
     TAKEOVER_LIMIT.key: LockAdvice(
         "the takeover took too long",
-        "Ask for a shorter lease on the file server, but not below 10 s, and know that it is the lease of all its "
+        "Ask for a shorter lease on the file server, but not below 10 s, and note that the lease applies to all its "
         f"clients. {_AGAIN}",
         (STORAGE, MQ),
         consequence=(
-            "The queue manager is away for this time, and then for as long as the standby instance needs to replay "
-            "the log."
+            "The queue manager is unavailable for this time, and then for as long as the standby instance needs to "
+            "replay the log."
         ),
     ),
     VERIFICATION_LIMIT.key: LockAdvice(
@@ -199,29 +200,30 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
         ),
     ),
     HAND_OVER_LIMIT.key: LockAdvice(
-        "a released lock was given on late",
+        "a released lock was passed on late",
         f"Look on the file server and in the network for what delays lock requests. {_AGAIN}",
         (STORAGE,),
         consequence="A planned switch to the standby instance takes at least this much longer.",
     ),
     WAITER_LATE: LockAdvice(
-        "a waiting process was told late",
-        "Use a release of IBM MQ with APAR IT43349, and look for a firewall between file server and host that drops "
+        "a waiting process was notified late",
+        "Use a release of IBM MQ with APAR IT43349, and look for a firewall between the file server and the host that "
+        "drops "
         f"notifications about locks. {_AGAIN}",
         (STORAGE, SYSTEM, MQ),
         consequence="A standby instance that waits for the lock becomes active later than it could.",
     ),
     "not_covered": LockAdvice(
-        "a required step was not made",
-        "Set what is missing, or judge by a profile that does not require the step.",
+        "a required step was not carried out",
+        "Set the missing options, or judge by a profile that does not require the step.",
         (),
-        consequence="What this step would have shown is not known, so the pair is not certified.",
+        consequence="The result of this step is not known, so the pair is not certified.",
     ),
     "undecided": LockAdvice(
         "a step decides nothing",
-        "Correct what is named, and run playbooks/locks.yml again.",
+        "Correct the named problem, and run playbooks/locks.yml again.",
         (SYSTEM,),
-        consequence="Nothing is proven: the file server may keep its promises or break them.",
+        consequence="Nothing is proven: the locks may work or not.",
     ),
 }
 """The advice on each kind of finding."""
@@ -234,7 +236,7 @@ _OF_CODES = {
     "not_fenced": "late_write",
     "lock_lost_at_failover": "failover",
 }
-"""The key of the advice for codes that have another name."""
+"""The keys of the advice for codes that differ from them."""
 
 
 def key_of(finding: Mapping[str, Any]) -> str:
@@ -252,7 +254,7 @@ def key_of(finding: Mapping[str, Any]) -> str:
 
 
 def advice_on_locks(found: Iterable[Mapping[str, Any]]) -> tuple[str, str]:
-    """Return the consequence and the next step for some findings about locks."""
+    """Return the consequences of the given findings about locks, and the next steps."""
     keys = dict.fromkeys(key_of(finding) for finding in found)
     advices = [LOCK_CAUSES.get(key, LOCK_CAUSES["undecided"]) for key in keys]
     return " ".join(dict.fromkeys(advice.consequence for advice in advices)), together(advices)

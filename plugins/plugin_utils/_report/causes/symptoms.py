@@ -231,5 +231,5 @@ def _smallest(host: Host) -> tuple[Step, float] | None:
 
 
 def _step(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return the rows that a row stands for, in the form of JudgedRow.step."""
+    """Return the identity of a row's step, in the form of JudgedRow.step."""
     return row["load_point"], row["block_size_bytes"], row["stream"], row["operation"]

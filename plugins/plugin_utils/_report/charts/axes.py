@@ -171,8 +171,8 @@ def line(name: str, points: Sequence[tuple[float, float]], dots: bool = False) -
 
 
 def end_labels(labels: Iterable[tuple[float, str, str]], lowest: float = BOTTOM, x: float = RIGHT + 6) -> Markup:
-    """Return the names of lines, right of the plot if no other place is given, from (height, class, words). They are
-    moved apart if they would overlap."""
+    """Return labels with the names of lines, from (height, class, words). They are to the right of the plot unless
+    another place is given, and are moved apart if they would overlap."""
     placed: list[tuple[float, str, str]] = []
     for y, name, words in sorted(labels, key=lambda label: label[0]):
         placed.append((max(y, placed[-1][0] + _LABEL_DISTANCE) if placed else max(y, TOP), name, words))
@@ -244,7 +244,7 @@ def _clearest(places: Sequence[_Place], placed: Sequence[_Place], drawn: Sequenc
 
 
 def _near(height: float, drawn: Sequence[tuple[float, float]]) -> list[float]:
-    """Return, in order, where the points are that a label at this height can cover."""
+    """Return the horizontal positions, in ascending order, of the points that a label at this height can cover."""
     return sorted(x for x, y in drawn if height - 10 <= y <= height + 2)
 
 
@@ -267,7 +267,7 @@ def _along(course: Sequence[tuple[float, float]]) -> Iterable[tuple[float, float
 
 
 def _overlap(one: _Place, other: _Place) -> bool:
-    """Whether two labels overlap."""
+    """Return whether two labels overlap."""
     return one[0] < other[0] + other[2] and other[0] < one[0] + one[2] and abs(one[1] - other[1]) < _LABEL_DISTANCE
 
 

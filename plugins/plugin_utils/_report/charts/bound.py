@@ -29,8 +29,8 @@ _ALLOWED = {
 
 
 def bound_bar(limit: Mapping[str, Any]) -> Markup:
-    """Return the bar of a limit of the model: the limit is in the middle, and worse values are to the right. Empty if
-    nothing was measured."""
+    """Return the bar of a limit of the model: the limit is in the middle, and worse values are to the right. The bar is
+    empty if nothing was measured."""
     found = _ratios(limit)
     if found is None:
         return Markup("")

@@ -153,11 +153,15 @@ def _percentile_text(
     words: Words, curves: Mapping[Series, Sequence[tuple[float, int]]], limits: Sequence[tuple[float, float]]
 ) -> str:
     furthest, points = max(curves.items(), key=lambda item: item[1][-1][1])
-    drawn = f"Drawn as long as at least {BEYOND} {words.shown_operation}s took longer."
+    drawn = f"Curves end where fewer than {BEYOND} {words.shown_operation}s took longer."
     named = f"{furthest.label[0].upper()}{furthest.label[1:]}"
     text = f"{drawn} {named} {words.goes} furthest: {_units.format_duration(points[-1][1])}."
     crosses = ", ".join(f"{_units.format_duration(value)} at {100 * share:g} %" for share, value in limits)
-    return f"{text} Crosses are limits, of the {words.series} that they judge: {crosses}." if crosses else text
+    return (
+        f"{text} Crosses are the tightest limits that judge any of these {words.series}: {crosses}."
+        if crosses
+        else text
+    )
 
 
 def _strips(host: Host, load: str, histograms: Mapping[Series, Counts]) -> Markup:

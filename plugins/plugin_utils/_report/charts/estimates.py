@@ -45,8 +45,8 @@ def estimate_charts(basis: Basis, shown: ShownEstimates) -> list[Markup]:
     return [
         _chart(
             "Throughput over message size",
-            f"The dashed line is the log's limit: in full writes it takes {peak}, of which {OVERHEAD_BYTES:,} B per "
-            "message are not the message.",
+            f"The dashed line is the log's limit: with full writes, it takes {peak}, including {OVERHEAD_BYTES:,} B "
+            "of overhead per message.",
             curves,
             basis.measured,
             [(size, size * rate) for size, rate in limit],

@@ -98,7 +98,7 @@ def lanes(counts: Mapping[str, int], size: int) -> list[tuple[str, int, Markup]]
 
 
 def has_bars(counts: Mapping[str, int]) -> bool:
-    """Whether lanes are bars instead of marks."""
+    """Return whether lanes are bars instead of marks."""
     return max(counts.values(), default=0) > _COLUMNS
 
 

@@ -109,7 +109,7 @@ def fleet_chart(strips: Sequence[Strip], size_word: str = "block size") -> Marku
 
 
 def _ticks(axis: LogAxis) -> list[float]:
-    """Return round values. The more decades there are, the fewer values are in each."""
+    """Return round values. The more decades the axis covers, the fewer values are returned for each decade."""
     span = axis.high - axis.low
     shown = axis.round_values((1, 2, 5) if span < 1.6 else (1, 3) if span < 3 else (1,))
     return shown[:: 1 + len(shown) // 10]

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Charts of latency over block size, with limits, and the line that it follows: a fixed time for each write plus a time
-for each byte."""
+"""Charts of latency over block size, with limits, and with the line that the latency follows: a fixed time for each
+write plus a time for each byte."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def _limits(host: Host, sizes: Sequence[int]) -> list[tuple[str, float, int, int
 
 
 def _covers(tighter: tuple[str, float, int, int], limit: tuple[str, float, int, int]) -> bool:
-    """Whether a limit is covered by another one on the same line."""
+    """Return whether a limit is covered by another one on the same line."""
     return tighter[0] == limit[0] and tighter[1] <= limit[1] and tighter[2] <= limit[2] and limit[3] <= tighter[3]
 
 
@@ -188,5 +188,5 @@ def _description(
             + "."
         )
     if fitted:
-        parts.append(f"{line_sentence(fitted)} This is the dotted line.")
+        parts.append(f"{line_sentence(fitted)} The dotted line shows this.")
     return " ".join(parts)

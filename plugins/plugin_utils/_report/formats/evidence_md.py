@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""evidence.md: the record of a run for an auditor. It says what was measured, how, and with which result. It leaves
+"""evidence.md: the record of a run for an auditor. It states what was measured, how, and with which result. It leaves
 room for decisions and signatures."""
 
 from __future__ import annotations
@@ -223,7 +223,7 @@ def _described_scope(model: Model, loads: str) -> list[tuple[str, str]]:
 
 
 def _is_stream(figures: Mapping[str, Any]) -> bool:
-    """Whether a row is about an operation of a stream, for all workers together."""
+    """Return whether a row is about an operation of a stream, for all workers together."""
     return figures["worker"] == ALL_WORKERS and figures["stream"] != ALL_WORKERS
 
 
@@ -346,8 +346,8 @@ def _waiver_of(model: Model, cause: Cause) -> str:
 
 
 def _may_be_waived(model: Model, cause: Cause) -> bool:
-    """Whether a waiver can excuse a cause on one of its hosts: a waiver excuses a figure that breaks a limit, but never
-    a hard failure."""
+    """Return whether a waiver can excuse a cause on one of its hosts: a waiver excuses a figure that breaks a limit,
+    but never a hard failure."""
     if cause.limit is None or cause.verdict not in (FAIL, INCONCLUSIVE):
         return False
     concerned = set(cause.hosts)

@@ -52,7 +52,7 @@ MOST_DETAILS, MOST_DETAILS_OF_LARGE = 8_000_000, 600_000
 """The maximum total number of characters in the sections of hosts, and the same for a large fleet, so that its page
 remains below 2 MB."""
 LARGE = 100
-"""From this number of hosts on, a fleet is large: cells have no tooltips, and only the worst hosts are shown in
+"""A fleet of at least this many hosts is large: cells have no tooltips, and only the worst hosts are shown in
 detail."""
 SHOWN_CLASSES = 20
 SHOWN_CAUSES = 30

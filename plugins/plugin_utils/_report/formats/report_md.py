@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""report.md: the report as Markdown, for tickets and chats. It has at most 60 lines for any fleet, and says what it
+"""report.md: the report as Markdown, for tickets and chats. It has at most 60 lines for any fleet, and states what it
 leaves out."""
 
 from __future__ import annotations

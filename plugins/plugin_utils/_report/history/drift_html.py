@@ -95,8 +95,8 @@ def render_drift(
 
 
 class _Volumes:
-    """Views of volumes. Each is made only when the template uses it, so that the charts of all volumes are never in
-    memory at once."""
+    """Views of volumes. Each view is made only when the template uses it, so that the charts of all volumes are never
+    in memory at once."""
 
     def __init__(self, volumes: Sequence[Mapping[str, Any]]) -> None:
         self._volumes = volumes

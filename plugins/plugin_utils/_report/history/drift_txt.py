@@ -31,9 +31,9 @@ SHOWN_NIGHTS = 3
 STATES = {
     "drifting": "the newest two certificates are beyond the control limit",
     "conspicuous": "the newest certificate is beyond the control limit",
-    "changed": "the figures moved at some time",
-    "steady": "nothing moved",
-    "short": "too few certificates tell",
+    "changed": "the figures changed at some time",
+    "steady": "nothing changed",
+    "short": "there are too few certificates",
 }
 """The states of a volume, worst first, and their meanings."""
 
@@ -54,7 +54,7 @@ def drift_statement(drift: Mapping[str, Any]) -> str:
         else []
     )
     drifted += [
-        f"the volumes of {name} became slower all together, two nights in a row"
+        f"the volumes of {name} became slower together, two nights in a row"
         for name in dict.fromkeys(map(_class_of, gating_nights(drift)))
     ]
     if drifted:
@@ -150,7 +150,7 @@ def moments_of(volume: Mapping[str, Any]) -> Callable[[str], str]:
 
 
 def event_sentence(volume: Mapping[str, Any], event: Mapping[str, Any], arrow: str = "->") -> str:
-    """Return lines that say when the figures of a volume moved, by how much, and what else changed at that time."""
+    """Return lines that state when the figures of a volume changed, by how much, and what else changed at that time."""
     changes = [row["change"] for row in event["rows"]]
     span = percent(changes[0]) if len(changes) == 1 else f"{percent(min(changes))} to {percent(max(changes))}"
     rows = row_text(event["rows"][0]) if len(changes) == 1 else f"{len(changes)} rows"
@@ -187,8 +187,8 @@ class Newest:
 
 
 def newest_of(volume: Mapping[str, Any]) -> Newest | None:
-    """Return the row of a volume that is furthest beyond its limit or, if none is beyond, closest to its limit. None if
-    there are too few certificates for a limit."""
+    """Return the row of a volume that is furthest beyond its limit or, if none is beyond, closest to its limit. The
+    result is None if there are too few certificates for a limit."""
     known = [_newest(series, row) for series in volume["series"] for row in series["rows"] if row["limit"]]
     return max(known, key=lambda each: math.log1p(each.change) - math.log1p(each.limit), default=None)
 

@@ -201,8 +201,8 @@ def badge(state: str) -> Markup:
 
 
 def _command(reason: Mapping[str, Any]) -> str:
-    """Return the command that certifies again the hosts with a reason. Empty if this does not clear the reason, if
-    there are too many hosts to name, or if one of the names has special characters."""
+    """Return the command that certifies again the hosts with a reason. The command is empty if certification does not
+    clear the reason, if there are too many hosts to name, or if one of the names contains special characters."""
     hosts = reason["hosts"]
     if reason["playbook"] != "certify":
         return ""

@@ -66,7 +66,7 @@ class EstimateSection:
                 f"{_units.format_number(found.carried_per_s)} messages/s",
             ),
             ("Margin", _units.format_ratio(found.margin)),
-            ("Mean wait of a commit at the required rate (estimate)", wait if self._basis.line else "not known"),
+            ("Mean wait of a commit at the required rate (estimate)", wait if self._basis.line else "unknown"),
             *(("Reservation", TEXTS[key]) for key in found.reservations),
         ]
 
@@ -78,7 +78,7 @@ class EstimateSection:
 
     @property
     def model(self) -> str:
-        """A sentence that says what is estimated."""
+        """A sentence that describes the estimated load."""
         load = self._basis.load
         puts = f"{load.puts_per_commit} messages" if load.puts_per_commit > 1 else "one message"
         delay = (
@@ -152,7 +152,8 @@ class EstimateSection:
         return (
             f"{_units.format_count(self._shown.round_trip_clients)} clients, each with one request and one reply of "
             f"{self.distance_message} at a time, reach about {_units.format_number(found.round_trips_per_s)} round "
-            f"trips/s with log writes of {_units.format_size(found.write_bytes)}; in such writes the log takes at most "
+            f"trips/s with log writes of {_units.format_size(found.write_bytes)}; with such writes, the log takes at "
+            "most "
             f"{_units.format_rate(found.peak_log_bytes_per_s)}{against}."
         )
 

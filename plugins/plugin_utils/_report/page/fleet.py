@@ -25,10 +25,10 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 from markupsafe import Markup
 
 LEVELS = (
-    ("half", "keeps its limits with at most half of each used"),
-    ("most", "keeps them, uses 50 to 80 %"),
-    ("near", "keeps them, uses more than 80 %"),
-    ("warn", "does not keep a limit that only warns, or is waived"),
+    ("half", "meets its limits and uses at most half of each"),
+    ("most", "meets its limits and uses 50 to 80 %"),
+    ("near", "meets its limits and uses more than 80 %"),
+    ("warn", "breaks a limit that only warns or is waived"),
     ("unsure", "not decided"),
     ("broken", "breaks a limit"),
 )
@@ -154,7 +154,7 @@ def limit_use_of(model: Model) -> LimitUse | None:
     unnamed = max(0, len(without) - _NAMED)
     named = [(model.shown_name(host), number, host.verdict) for number, host in without[:_NAMED]]
     label = (
-        f"{_units.format_count(len(found))} hosts by the share that they use of the limit that they come closest to: "
+        f"{_units.format_count(len(found))} hosts by the share that they use of the limit to which they come closest: "
         f"{_units.format_count(over)} of them use more than the limit; the most is {share_text(found[0][2])}"
     )
     uses = [Use(host.label, host.verdict, share) for number, host, share in found]

@@ -139,8 +139,9 @@ class HostSection:
             return ""
         rate, slowest_ns = self.of.initial_write
         return (
-            "Formatting the test files, which is the first touch of the storage and no part of any latency here, ran "
-            f"at {_units.format_rate(rate)}; its slowest write took {_units.format_duration(slowest_ns)}."
+            f"The test files were formatted at {_units.format_rate(rate)}, and the slowest write of this took "
+            f"{_units.format_duration(slowest_ns)}. Formatting is the first write to the storage, and is not included "
+            "in any latency here."
         )
 
     @property
@@ -221,7 +222,7 @@ class HostSection:
         return self._has_several(figures) and (len(self.of.rows) <= SHOWN_ROWS or verdict not in (PASS, ""))
 
     def _has_several(self, figures: dict[str, Any]) -> bool:
-        """Whether several workers share the step of a row."""
+        """Return whether several workers share the step of a row."""
         return (figures["step"], figures["stream"], figures["operation"]) in self._shared
 
     @cached_property

@@ -34,7 +34,7 @@ def test_an_option_of_the_command_has_one_value(of_play, of_hosts, inventory, ex
         (
             DIR,
             {"a": {DIR: "/x"}, "b": {}},
-            "gate_report_dir differs between hosts: '/x' on a; '' on b. One command has one value",
+            "gate_report_dir differs between hosts: '/x' on a; '' on b. A command needs a single value",
         ),
         (DIR, {"a": {}, "localhost": {DIR: "/x"}}, "'' on a; '/x' on localhost"),
         (

@@ -126,8 +126,8 @@ def published(*sizes, source="amqsrua", **more):
 
 
 ROLLING = (
-    "the block sizes are the smallest, the median and the largest of these sizes in whole pages. Each is a rolling "
-    "average: MQ does not say how much smaller and larger the single writes are"
+    "the block sizes are the smallest, the median and the largest of these sizes in whole pages. Each of them is a rolling "
+    "average: MQ does not report how much smaller or larger single writes are"
 )
 
 
@@ -156,7 +156,7 @@ def test_the_sizes_of_all_queue_managers_of_a_file_system_count():
     assert found.volumes[0]["block_sizes"] == ["8K", "60K"]
     sentences = [
         "QM1: according to amqsrua, its log writes have an average size of 8 KiB (2 publications)",
-        "QM2 did not say how large its log writes are: QM2 is not running \\x1b[2J",
+        "QM2 did not report how large its log writes are: QM2 is not running \\x1b[2J",
         "QM3: according to amqsrua, its log writes have an average size of 60,000 B (1 publication)",
         ROLLING,
     ]
@@ -183,7 +183,7 @@ def test_without_published_sizes_they_are_those_of_the_variable_and_the_plan_say
     assert found.volumes[0]["block_sizes"] == ["4K", "64K", "256K", "1M", "2M"]
     first, second = found.sizes["var-mqm-log"]
     assert (
-        first.startswith("QM1 did not say how large its log writes are: ")
+        first.startswith("QM1 did not report how large its log writes are: ")
         and second == "so the block sizes are those of sweep_block_sizes"
     )
 
@@ -266,7 +266,7 @@ def test_a_queue_manager_that_is_not_on_this_host_is_an_error_unless_it_is_to_be
     given = (absent("QM/2"), queue_manager("QM1"), {"name": "QM3", "problem": "no answer"})
     way_out = (
         "Correct that, set workspace_discover_absent: skip to leave out queue managers that a host does not have, "
-        "or give the volumes of this host as workspace_volumes"
+        "or specify the volumes of this host as workspace_volumes"
     )
     refused, skipping = plan(*given), plan(*given, skip_absent=True)
     assert [

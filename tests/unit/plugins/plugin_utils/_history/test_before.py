@@ -94,7 +94,7 @@ def test_a_run_says_what_the_last_one_measured_and_it_did_not(run):
     moved = run(mount_point="/")
     last = f"run-2026-01-{int(moved.run['run_id'][-2:]) - 1:02d}"
     take_out = (
-        "if that is no longer wanted, withdraw it with playbooks/history.yml -e "
+        "if that is no longer needed, withdraw it with playbooks/history.yml -e "
         "history_revoke=db07:/var/mqm/log -e history_reason=..."
     )
     assert notes(moved) == [

@@ -117,7 +117,7 @@ def test_the_duration_of_a_shipped_profile_decides_its_limits(name):
 def test_a_limit_that_needs_a_target_is_named():
     profile = load_profile({"name": "mine", "limits": [P99, {"metric": "headroom_margin", "min": "20 %"}]})
     said = [
-        "headroom_margin >= 20 % cannot be judged, because sweep_target does not say which "
+        "headroom_margin >= 20 % cannot be judged, because sweep_target does not state which "
         "messages the volume must carry"
     ]
     assert foresee_without_target(profile, None) == foresee_without_target(profile, OPERATIONS) == said
@@ -184,7 +184,7 @@ def test_what_a_run_of_streams_cannot_decide_or_certify():
         "mine requires 2 GiB of test files: with 1 GiB this run cannot certify"
     ]
     said = [
-        "target_operations_share >= 100 % cannot be judged, because sweep_target does not say how many "
+        "target_operations_share >= 100 % cannot be judged, because sweep_target does not state how many "
         "operations_per_s the volume must carry"
     ]
     assert foresee_without_target(jetstress, None) == foresee_without_target(jetstress, MESSAGES) == said

@@ -53,7 +53,7 @@ def test_an_estimate_decides_and_says_so(messages_per_s, verdict, figure):
 @pytest.mark.parametrize(
     ("facts", "rows", "why"),
     [
-        ({}, SAN, "has no figure in this run: sweep_target does not say what the volume must carry"),
+        ({}, SAN, "has no figure in this run: sweep_target does not state what the volume must carry"),
         (
             target(5000),
             fabricate.sweep_rows(block_sizes=(4096, 8192)),
@@ -62,7 +62,7 @@ def test_an_estimate_decides_and_says_so(messages_per_s, verdict, figure):
         (
             target(1, 1 << 20, 100),
             SAN,
-            "(an estimate; the log's writes are larger than the largest that were measured)",
+            "(an estimate; the log's writes are larger than the largest writes that were measured)",
         ),
         (target(1, 100, 1), fabricate.sweep_rows(block_sizes=(65536, 262144, 1 << 20)), "smaller than the smallest"),
     ],

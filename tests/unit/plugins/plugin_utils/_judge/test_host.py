@@ -51,7 +51,7 @@ def test_a_plateau_is_noted_and_changes_no_verdict():
     )
     assert (whole.notes, whole.verdict) == ([], plateau.verdict)
     assert plateau.notes[0].startswith(
-        "At 4 KiB with 1 queue manager, from second 21 on the rate stayed at 50 % of the "
+        "At 4 KiB with 1 queue manager, from second 21 on, the rate stayed at 50 % of the "
         "rate before, with 0 % variation"
     )
 

@@ -56,7 +56,7 @@ BROKEN = [
         "concurrent_updates",
         "torn",
         {"torn": 3},
-        "3 of the records that db01 and db02 updated under the lock were read torn",
+        "3 of the records that db01 and db02 updated under the lock were torn when they were read",
     ),
     ("under_load", "write_error", {"errno": "EIO"}, "a write of db01 failed with EIO under full load"),
     (
@@ -107,7 +107,7 @@ BROKEN = [
         "settings",
         "other_identity",
         {"setting": "uid", "value": "1001, 1002"},
-        "the tester has another uid on db01 than on db02 (1001, 1002)",
+        "the tester has a different uid on db01 than on db02 (1001, 1002)",
     ),
     (
         "settings",
@@ -126,8 +126,8 @@ BROKEN = [
         "settings",
         "one_kernel",
         {},
-        "db01 and db02 share one kernel, which keeps their locks itself, so nothing is known about the locks of other "
-        "machines",
+        "db01 and db02 share one kernel, which manages their locks itself, so nothing is known about the locks of "
+        "other machines",
     ),
     (
         "settings",
@@ -233,7 +233,7 @@ def test_a_waiter_that_is_told_late_is_found_although_the_hand_over_is_in_time()
     made = record(changed(pair(), "hand_over", holder="db02", wait_ns=1_700_000_000, poll_ns=600_000_000))
     assert (made.verdict, made.findings[0]["limit_id"]) == ("fail", "LOCK-105")
     assert made.reasons[0].startswith(
-        "db01 was told too late that the lock was free, compared with asking again and again: 1.1 s (limit 1 s)"
+        "db01 was notified too late that the lock was free, compared with polling: 1.1 s (limit 1 s)"
     )
     assert record(changed(pair(), "hand_over", wait_ns=1_500_000_000, poll_ns=600_000_000)).verdict == "pass"
 
@@ -279,7 +279,7 @@ def test_a_step_without_a_result_decides_nothing(cause, figures, why):
 NOT_COVERED = [
     ("host_lost", "no_command", "locks_cut_command is not set for db01"),
     ("server_failover", "no_command", "locks_server_command is not set"),
-    ("cut_off", "no_confirm", "locks_confirm of db01 is not its own name"),
+    ("cut_off", "no_confirm", "locks_confirm of db01 is not the name of that host"),
     ("cut_off", "no_privilege", "packets cannot be filtered on db01 without root"),
     ("cut_off", "no_nft", "db01 has no nft"),
     ("cut_off", "no_server_address", "the address of the file server of db01 is not known"),
@@ -309,7 +309,7 @@ def test_a_required_step_that_is_missing_decides_nothing(step):
     made = record(results)
     count = 2 if step in (*BOTH_WAYS, "same_host") else 1
     assert (made.verdict, len(made.reasons)) == ("inconclusive", count)
-    assert made.reasons[0].startswith(english.TITLES[step]) and made.reasons[0].endswith(": it was not made")
+    assert made.reasons[0].startswith(english.TITLES[step]) and made.reasons[0].endswith(": it was not carried out")
     assert record(without(pair(), "lock_count")).verdict == "pass"
 
 
@@ -328,7 +328,7 @@ def test_after_a_refused_setting_nothing_else_is_missing():
 def test_a_load_that_is_too_short_decides_nothing(load_s, lasted):
     made = record(changed(pair(), "under_load", load_s=load_s))
     assert made.verdict == "inconclusive"
-    assert f"the load lasted {lasted}" in made.reasons[0] and "the profile asks for 10 min" in made.reasons[0]
+    assert f"the load lasted {lasted}" in made.reasons[0] and "the profile requires 10 min" in made.reasons[0]
 
 
 @pytest.mark.parametrize(

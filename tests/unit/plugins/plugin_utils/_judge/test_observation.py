@@ -163,7 +163,7 @@ def test_the_slowest_write_since_the_start_decides_a_limit_on_the_slowest_one_if
     dummy, judgements = published(900_000_000)
     assert judgements["latency_max", False][0] == "warn"
     assert (
-        "the slowest write since the queue manager started took 900 ms, and MQ does not say"
+        "the slowest write since the queue manager started took 900 ms, and MQ does not report"
         in judgements["latency_max", False][1]
     )
     assert judgements["latency_max", True][0] == "pass"

@@ -101,7 +101,7 @@ def tables(rates, load_point=1, partial=False, **columns):
 def test_a_plateau_is_a_suspicion_in_plain_words():
     (note,) = plateau_notes(tables([100 * MB] * 41 + [61 * MB, 62 * MB] * 10))
     assert note == (
-        "At 4 KiB with 1 queue manager, from second 42 on the rate stayed at 62 % of the rate before, with 0.81 % "
+        "At 4 KiB with 1 queue manager, from second 42 on, the rate stayed at 62 % of the rate before, with 0.81 % "
         "variation: a burst allowance may have run out, or a write cache may be full"
     )
 

@@ -449,7 +449,7 @@ TARGET = {"metric": "target_operations_share", "min": "100 %", "stream": "databa
             "fail",
             "operations_per_s 750 operations/s < 800 operations/s for reads and writes of database at 2 threads",
         ),
-        (None, "inconclusive", "sweep_target does not say how many operations_per_s the volume must carry"),
+        (None, "inconclusive", "sweep_target does not state how many operations_per_s the volume must carry"),
         ("many", "inconclusive", "sweep_target does not say"),
     ],
 )
@@ -473,7 +473,7 @@ def test_a_target_does_not_count_at_a_load_that_breaks_a_limit():
         TARGET,
         facts={"target_operations_per_s": 700},
     )
-    assert "no load point keeps all other limits" in none["judgements"][-1]["reason"]
+    assert "no load point meets all other limits" in none["judgements"][-1]["reason"]
 
 
 SHIPPED = {
@@ -770,5 +770,5 @@ def test_a_plateau_of_a_stream_is_one_of_its_operation():
         round(found["share"], 2),
     ) == ("database", "read", 1, 42, 0.61)
     assert in_words(found, parsed.words).startswith(
-        "In reads of database with 1 thread, from second 42 on the rate stayed at 61 %"
+        "In reads of database with 1 thread, from second 42 on, the rate stayed at 61 %"
     )

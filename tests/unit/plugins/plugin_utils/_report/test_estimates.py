@@ -69,7 +69,7 @@ def test_a_sweep_has_its_line_charts_and_tables(tmp_path):
         ("100 km", "1 ms", "836/s"),
         ("300 km", "3 ms", "313/s"),
     ]
-    assert shown.reservations == [("a", "the log's writes are larger than the largest that were measured")]
+    assert shown.reservations == [("a", "the log's writes are larger than the largest writes that were measured")]
     assert [cell["marks"] for cell in dict(shown.sizes)["1 MiB"]] == ["", "a", "a", "a"]
     assert shown.round_trips.startswith(
         "60 clients, each with one request and one reply of 2 KiB at a time, reach about 37,700 round "
@@ -80,7 +80,7 @@ def test_a_sweep_has_its_line_charts_and_tables(tmp_path):
 
 def test_charts_are_dotted_beyond_the_model_and_end_at_the_logs_limit(tmp_path):
     throughput, messages = map(str, section(run(tmp_path)).charts)
-    assert "in full writes it takes 1,130 MB/s" in throughput
+    assert "with full writes, it takes 1,130 MB/s" in throughput
     for chart in (throughput, messages):
         assert chart.count('<path class="limit log"') == 1
         assert {f"line s{number}" for number in range(4)} <= {*re.findall(r'class="(line s\d)"', chart)}

@@ -80,8 +80,8 @@ LOG, CALLS = (
         ([], "log", "its log writes are not known"),
         ([CALLS], "log", "its log writes are not known"),
         ([{**LOG, "operations": 0}, CALLS], "log", "no log write was seen"),
-        ([CALLS], "MQPUT", "only calls were watched, not its log"),
-        ([{**LOG, "operations": 900}], "log", "how long its log writes take is not known"),
+        ([CALLS], "MQPUT", "only calls were observed, not its log"),
+        ([{**LOG, "operations": 900}], "log", "the duration of its log writes is not known"),
         ([{**LOG, "operations": 900, "latency_mean_ns": 690_000}], "log", "log writes of 8 KiB take 690 us on average"),
     ],
 )
@@ -254,7 +254,7 @@ def test_live_logs_share_one_column_and_have_advice_of_their_own(tmp_path):
     assert advice["latency_p99"] == "Observe longer, or with observe_source: bpftrace, which sees each write."
     (table,) = re.findall(r"^\| host \|.*$", runs.content(directory, "report.md"), re.MULTILINE)
     assert table == "| host | verdict | certified | Log writes |"
-    assert "Classes of alike volumes" not in page(directory)
+    assert "Classes of similar volumes" not in page(directory)
     assert "own sizes" not in runs.content(directory, "summary.txt") + page(directory)
 
 

@@ -254,7 +254,7 @@ def test_many_streams_and_loads_have_charts_of_those_that_limits_judge_around_th
             "database",
             "read",
             [21.3e6],
-            "Database reads take 21.3 ms on average, and users wait for what is read.",
+            "Database reads take 21.3 ms on average, and users wait for the data.",
         ),
         (
             "latency_mean",
@@ -277,7 +277,7 @@ def test_many_streams_and_loads_have_charts_of_those_that_limits_judge_around_th
             "database",
             "read",
             [2e9],
-            "One of the database reads took 2 s, and users wait for what is read.",
+            "One of the database reads took 2 s, and users wait for the data.",
         ),
         (
             "operations_per_s",
@@ -440,7 +440,7 @@ def test_facts_name_the_workload():
     assert [(fact.title, fact.value) for fact in group[1]] == [
         ("Workload", "mailbox-2010"),
         ("Version of the workload", "1"),
-        ("What the workload is not", IS_NOT),
+        ("What the workload does not represent", IS_NOT),
         ("Load that the storage must carry", "80"),
     ]
 

@@ -311,7 +311,7 @@ def test_the_preflight_of_an_observation_advises_as_the_observation_does(tmp_pat
             [[(4096, 4e6)]],
             "For 1 % of the time a log write is under way that takes 4 ms or longer, and all persistent commits wait.",
         ),
-        ("latency_max", [[(4096, 400e6)]], "For up to 400 ms a queue manager would complete no persistent commit"),
+        ("latency_max", [[(4096, 400e6)]], "For up to 400 ms, a queue manager would complete no persistent commit"),
         (
             "bytes_per_s",
             [[(1 << 20, 120e6)]],

@@ -141,7 +141,7 @@ def test_a_plateau_is_a_symptom(tmp_path):
         line[place] = str(100_000_000 if int(line[header.index("second")]) < 42 else 61_000_000)
     files["intervals.csv"] = "".join(",".join(line) + "\n" for line in [header, *lines]).encode()
     cause = seen_on(tmp_path, files, "latency_mean")
-    assert "(At 4 KiB with 1 queue manager, from second 42 on the rate stayed at 61 % of the rate before" in cause.seen
+    assert "(At 4 KiB with 1 queue manager, from second 42 on, the rate stayed at 61 % of the rate before" in cause.seen
     assert cause.next_step == advice.SYMPTOMS["plateau"].text
 
 

@@ -132,7 +132,7 @@ def test_scope_method_criteria_and_results_are_told(rendered):
         ["latency_p99 <= 2 ms", "block size <= 64 KiB", "0", "0", "0", "3", "658 us at 64 KiB on db08"],
     ):
         assert rows.count(row) == 1
-    assert "Nothing is to be decided." in content(rendered("certified"), "evidence.md")
+    assert "There is nothing to decide." in content(rendered("certified"), "evidence.md")
 
 
 def test_an_awx_job_is_named(tmp_path):
