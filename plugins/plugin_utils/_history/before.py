@@ -90,8 +90,8 @@ def _is_of(entries: tuple[Entry, ...], hosts: set[str], boot_id: object) -> bool
 
 
 def _last_places(directory: RunDirectory, records: list[HostRecord], history: History) -> dict[tuple[str, str], str]:
-    """For hosts without a known plan, return the name and mount point of each volume that the host's last run before
-    this one measured, and that run."""
+    """Return the name and mount point of each volume that an earlier run measured, with the last such run. This is used
+    for hosts without a known plan."""
     found = {}
     for record in records:
         entries = [

@@ -71,7 +71,7 @@ ENVIRONMENT = (
 """Facts that are not part of a volume's identity. Changes from one certificate to the next are shown."""
 
 PARAMETERS = tuple(each.key for each in tester_options.ALL if each.compared)
-"""Keys of run.csv that say how the volume was measured. Figures that were measured with other parameters are not
+"""Keys of run.csv that describe how the volume was measured. Figures that were measured with other parameters are not
 comparable."""
 
 OF_STREAMS = re.compile(r"(?:place|stream)_[0-9]+\Z")
@@ -260,7 +260,7 @@ class Entry:
 
     volume_id is None if the volume is unknown. valid_from and valid_until (the last day) are None unless it certifies.
     parameters identifies the parameters of the sweep. limits_verdict is the verdict without a comparison. outcome is
-    the result of the comparison, and baseline identifies the certificates that it was compared with; baseline is None
+    the result of the comparison, and baseline identifies the certificates with which it was compared; baseline is None
     if no comparison was requested, and outcome is also None if none could be made. accepted: whether it begins a
     baseline. disk_id identifies the content of the volume. volume_facts are the facts that hold for the volume under
     every profile, separated by blanks. verified: whether all data was read back. can_certify: whether the profile can
@@ -390,7 +390,7 @@ def _validity(judged_at: str, effect: str, valid_days: Any) -> dict[str, str | N
     if effect != CERTIFIES:
         return {"valid_from": None, "valid_until": None}
     if not isinstance(valid_days, int):
-        raise CertificateError("run.json does not say for how many days a certificate is valid")
+        raise CertificateError("run.json does not state for how many days a certificate is valid")
     end = begin + datetime.timedelta(days=valid_days)
     return {"valid_from": begin.isoformat(), "valid_until": end.isoformat()}
 
@@ -450,12 +450,12 @@ def _check(content: Any) -> None:
     lacking = misfit(content, _SHAPE)
     if lacking is not None or (content["effect"] == CERTIFIES) != (content["valid_until"] is not None):
         raise CertificateError(
-            f"the certificate lacks a field, or has one of another type: {named(lacking or 'valid_until')}"
+            f"the certificate lacks a field, or contains one of the wrong type: {named(lacking or 'valid_until')}"
         )
     check(
         content,
         _COMPARED,
-        lambda part: CertificateError(f"the certificate has a row or a fact that cannot be compared: {part}"),
+        lambda part: CertificateError(f"the certificate contains a row or a fact that cannot be compared: {part}"),
     )
     texts = [
         *(content[key] for key in (*_TEXTS, *_OPTIONAL)),

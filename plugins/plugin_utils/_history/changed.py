@@ -24,7 +24,7 @@ Line = tuple[str, str, str, str]
 
 @dataclass(frozen=True)
 class Since:
-    """The changes since a certificate. It is also useful to know that nothing changed."""
+    """The changes since a certificate. There may be none, because it is also useful to know that nothing changed."""
 
     certificate: Entry
     changes: tuple[Change, ...]

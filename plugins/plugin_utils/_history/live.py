@@ -4,7 +4,7 @@
 
 """Compares the observed figures of a live queue manager with the certificate of its volume.
 
-A certificate has the mean latency for each write size. The line through these means gives the latency to expect
+A certificate contains the mean latency for each write size. The line through these means gives the latency to expect
 for the write size of the live queue manager. On a straight line, the mean latency of a mixture of sizes is the latency
 at the mean size, so mixtures need no special treatment.
 """
@@ -52,7 +52,7 @@ NOISE = 1.5
 """Below this factor, no change is reported, because runs of one volume differ, a live load differs from that of a test,
 and MQ's averages lag behind."""
 STRONG = 2.0
-"""From this factor on, a cause is named."""
+"""At this factor or above, a cause is named."""
 FEWEST_WRITES = 30
 _SLACK = 0.05
 """How far a write may be outside the certified sizes without a remark."""
@@ -118,14 +118,14 @@ def _held(directory: RunDirectory, folder: str, history: History) -> dict[str, A
     try:
         live = live_of(parse_tables(directory.records.tables(record, ("run.csv", "results.csv"))).results)
     except (RunDirectoryError, TablesError) as error:
-        return unknown(f"What was observed cannot be compared: {error}")
+        return unknown(f"The observation cannot be compared: {error}")
     if live is None:
         return unknown("No log write was observed, so there is nothing to compare with a certificate.")
     today = datetime.datetime.now(datetime.timezone.utc).date()
     certified = find(record, history, today)
     if certified is None:
         return unknown(
-            "The history has no certificate of this volume that says how long its log writes take: certify "
+            "The history contains no certificate of this volume that states how long its log writes take: certify "
             "it with playbooks/certify.yml."
         )
     return compared(live, certified)
@@ -304,8 +304,8 @@ def _words(live: Live, outcome: str, ratio: float, explained: int | None) -> str
         )
     if outcome == ALIKE:
         return (
-            f"As certified ({_units.format_number(ratio, 2)} times the certified latency, which is within "
-            "what differs from run to run)."
+            f"As certified ({_units.format_number(ratio, 2)} times the certified latency, which is within the usual "
+            "differences between runs)."
         )
     if outcome == FASTER:
         return (
@@ -314,7 +314,7 @@ def _words(live: Live, outcome: str, ratio: float, explained: int | None) -> str
         )
     slower = f"{_units.format_number(ratio, 2)} times slower than certified"
     if explained:
-        return f"{slower} for one queue manager, but as certified for {explained} at once: the volume is shared."
+        return f"{slower} for one queue manager, but as certified for {explained}: the volume is shared."
     return (
         f"{slower}: the volume changed or is shared."
         if ratio >= STRONG
@@ -330,13 +330,13 @@ def _caveats(
         yield f"It is compared with {certified.words}, of {certified.entry.judged_at[:10]}."
     if certified.matched_by == "name":
         yield (
-            "The certificate was found by the names of host and volume, not by the identity of the file system: it "
-            "may have been replaced since."
+            "The certificate was found by the names of the host and the volume, not by the identity of the file "
+            "system, which may have been replaced since."
         )
     if load > 1:
         yield (
-            f"The test was of {load} queue managers that wrote at once. One that writes "
-            "alone should be faster than that."
+            f"The test was of {load} queue managers that wrote at once. A queue manager that writes alone should be "
+            "faster."
         )
     if not (1 - _SLACK) * sizes[0] <= live.size_bytes <= (1 + _SLACK) * sizes[1]:
         smallest, largest = (size_text(round(size)) for size in sizes)
@@ -344,7 +344,7 @@ def _caveats(
         yield f"The queue manager writes {mean_size_text(live.size_bytes)} on average, which is {outside}."
     if expected.no_line:
         yield (
-            f"The certified means follow no line ({expected.no_line}), so the expected one lies "
+            f"The certified means do not follow a line ({expected.no_line}), so the expected mean is interpolated "
             "between those of the nearest sizes."
         )
     if certified.disturbed:

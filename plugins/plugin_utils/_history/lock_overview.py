@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The pairs of hosts in the status of a fleet: which host shares a directory with which one, how long a takeover took,
-and until when that counts."""
+"""The pairs of hosts in the status of a fleet: which hosts share a directory, how long a takeover took, and until when
+the result counts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def pair_problems(pairs: Iterable[PairStatus]) -> Iterator[tuple[str, Problem]]:
             reason = f"the test of locks failed ({steps})"
             next_step = (
                 "correct what the report of the run names as the cause, and test the locks again: only a test that "
-                "passes what failed clears this"
+                "passes the failed steps clears this"
             )
         elif pair.state == EXPIRED:
             reason, next_step = "the result of the test of locks expired", "test the locks again"
@@ -46,7 +46,7 @@ def pair_problems(pairs: Iterable[PairStatus]) -> Iterator[tuple[str, Problem]]:
 
 
 def states_by_host(pairs: Iterable[PairStatus]) -> dict[str, list[str]]:
-    """Return, by host, the states that make it worse than its volumes are."""
+    """Return, by host, the states of its pairs that count against it in addition to the states of its volumes."""
     found: dict[str, list[str]] = {}
     for pair in pairs:
         for host in pair.hosts if pair.state in (FAILED, EXPIRED) else ():

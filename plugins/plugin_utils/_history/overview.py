@@ -165,11 +165,11 @@ def _reason(line: Status) -> tuple[str, ...]:
 
 
 def _not_yet(line: Status) -> str:
-    """Say that a volume was never certified. The text does not suggest certifying the volume against a profile that can
-    never certify."""
+    """State that a volume was never certified. The text does not suggest certifying the volume against a profile that
+    can never certify."""
     if line.attempt and not line.attempt.can_certify:
-        return f"nothing has certified it yet, and {line.profile} never certifies"
-    return f"nothing has certified it against {line.profile} yet" if line.profile else "nothing has certified it yet"
+        return f"it has not been certified yet, and {line.profile} never certifies"
+    return f"it has not been certified against {line.profile} yet" if line.profile else "it has not been certified yet"
 
 
 def grouped(problems: Iterable[tuple[str, Problem]]) -> list[dict[str, Any]]:

@@ -127,12 +127,12 @@ def said_of(known: Current, wanted: int) -> dict[str, Any] | None:
     if not wanted:
         return None
     most = max((result for result in kept if result not in known.expired), key=lambda result: result.cuts, default=None)
-    said = f"the most that one run of this volume kept is {most.cuts}" if most else "none of this volume is known"
+    said = f"the largest number in one run of this volume is {most.cuts}" if most else "none is known for this volume"
     if known.expired and not most:
         said = f"those {_of(known.expired[-1])} expired on {known.expired[-1].valid_until(known.valid_days)}"
     return _said(
         INCONCLUSIVE,
-        f"the profile asks for {wanted} power cuts without a loss, and {said}: run "
+        f"the profile requires {wanted} power cuts without a loss, and {said}: run "
         f"playbooks/power_cut.yml with cut_count: {wanted}",
     )
 

@@ -182,10 +182,10 @@ class Status:
     """The present state of a host's volume under one profile.
 
     entry determines the state (None if there is no such entry), unless a fact about the volume (fact) or lost writes in
-    a power cut (loss) do. attempt is a newer entry that changed nothing. kept are the power cuts without a loss (None
-    if there are none, or if a loss counts). replaced is the previous content of the volume. is_asked: whether this is
-    the requested profile. is_one_of_several: whether the host has had volumes of this name at other mount points. The
-    profile is empty if nothing was ever judged.
+    a power cut (loss) determine it. attempt is a newer entry that changed nothing. kept are the power cuts without a
+    loss (None if there are none, or if a loss counts). replaced is the previous content of the volume. is_asked:
+    whether this is the requested profile. is_one_of_several: whether the host has had volumes of this name at other
+    mount points. The profile is empty if nothing was ever judged.
     """
 
     host: str

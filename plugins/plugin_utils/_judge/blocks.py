@@ -31,9 +31,9 @@ def choose_blocks(spare: Sequence[int]) -> Blocks:
     """Return the shortest blocks for which the excesses of neighbouring blocks are uncorrelated, both for this length
     and for all greater lengths.
 
-    ``spare`` says how far each second is below the allowed value; it is negative if the second is above. Only excesses
-    are considered, because a slow drift far below the limit must not lengthen the blocks. All longer blocks are also
-    checked, so that single peaks that occur in clusters are not considered independent.
+    ``spare`` contains how far each second is below the allowed value; it is negative if the second is above. Only
+    excesses are considered, because a slow drift far below the limit must not lengthen the blocks. All longer blocks
+    are also checked, so that single peaks that occur in clusters are not considered independent.
     """
     seconds, running = len(spare), running_sums(spare)
     if min(spare) >= 0:

@@ -34,9 +34,9 @@ CLOSE_ENOUGH = 0.05
 """The search ends if the lowest load that does not pass exceeds the highest one that passes by at most this share."""
 
 LOAD_TARGET = "load_target"
-"""The fact that says which load the volume must carry."""
+"""The fact that states which load the volume must carry."""
 LOAD_SEARCH = "load_search"
-"""The fact that says that the load points came from a search and were not given."""
+"""The fact that states that the load points came from a search and were not given."""
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ def next_load(highest_passed: int | None, lowest_not_passed: int | None, largest
 
 
 def capacity_of(tables: Tables, judgements: Iterable[Mapping[str, Any]], ending: Finding | None) -> Capacity:
-    """Return the capacity according to the judgements of a run. ``ending`` says how the tester ended, if it did not
+    """Return the capacity according to the judgements of a run. ``ending`` states how the tester ended, if it did not
     measure everything."""
     steps: dict[int, set[int]] = {}
     for row in tables.results:

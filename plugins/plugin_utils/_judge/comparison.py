@@ -19,8 +19,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 
 SCHEMA_VERSION = 1
 
-NOT_MADE = "it has not been compared with its baseline, because the gate did not get that far"
-UNUSABLE = "its comparison.json cannot be used, so what it says about the baseline is not known"
+NOT_MADE = "it has not been compared with its baseline, because the gate ended before the comparison"
+UNUSABLE = "its comparison.json cannot be used, so the result of the comparison is not known"
 
 
 def can_be_compared(record: HostRecord) -> bool:

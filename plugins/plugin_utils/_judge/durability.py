@@ -66,7 +66,7 @@ LOSSES = (
         "lost_out_of_order_writes",
         "There are holes in the log: later records are present, but earlier ones are not. MQ stops its recovery at the "
         "first hole or refuses the log, and everything that was committed after it is lost.",
-        "A cache writes in an order of its own and does not honour flushes, or the storage dropped a write. Turn the "
+        "A cache reorders writes and does not honour flushes, or the storage dropped a write. Turn the "
         "volatile write cache off, or replace the device, and cut again.",
     ),
     Loss(
@@ -81,10 +81,10 @@ LOSSES = (
     Loss(
         "misdirected",
         "misdirected_positions",
-        "A write is in the place of another one. MQ finds foreign data in its log, and a log of another queue "
+        "A write is in the place of another write. MQ finds foreign data in its log, and a log of another queue "
         "manager may be damaged as well.",
         "Do not use this volume. Firmware, a mapping layer or a stack of file systems sends writes to wrong places: "
-        "replace what is below the file system, part by part, and cut again after each.",
+        "replace the components below the file system one by one, and cut again after each replacement.",
     ),
     Loss(
         "unreadable",
@@ -104,7 +104,7 @@ LOSSES = (
         "corrupt_positions",
         "A part of the log holds damaged data, or data that was never written there, so its records are "
         "damaged and recovery stops there.",
-        "Do not use this volume. Test memory and controller, update the firmware, or "
+        "Do not use this volume. Test the memory and the controller, update the firmware, or "
         "replace the device, and cut again.",
     ),
     Loss(

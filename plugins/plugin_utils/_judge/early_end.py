@@ -57,8 +57,8 @@ _LARGEST = 1 << 40
 
 
 def leave_open(judgements: list[dict[str, Any]], tables: Tables) -> list[dict[str, Any]]:
-    """Return the judgements. Those that an early end left undecided are made inconclusive: the judgements of steps that
-    were not measured, and those judgements of the last step that are not valid at any time."""
+    """Return the judgements, after making those inconclusive that an early end left undecided: the judgements of steps
+    that were not measured, and those judgements of the last step that are not valid at any time."""
     if not ended_early(tables.run):
         return judgements
     last = max(tables.results, key=lambda row: row["step"])
@@ -90,8 +90,8 @@ def _left_open(judgement: dict[str, Any]) -> dict[str, Any]:
 
 
 def finding_of_early_end(tables: Tables) -> Finding | None:
-    """Return a finding about a sweep that ended early: why it ended, and for how long each step was measured. None if
-    it did not end early."""
+    """Return a finding about a sweep that ended early: why it ended, and for how long each step was measured. The
+    result is None if the sweep did not end early."""
     if not ended_early(tables.run):
         return None
     sizes, loads = (

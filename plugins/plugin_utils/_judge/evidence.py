@@ -115,9 +115,9 @@ def seconds_of(row: Row, tables: Tables) -> list[Row]:
     Raises TablesError if they contradict one another."""
     seconds = tables.seconds_of(row)
     if not seconds or [second["second"] for second in seconds] != list(range(1, len(seconds) + 1)):
-        raise TablesError(f"intervals.csv does not have each second of step {row['step']} once.")
+        raise TablesError(f"intervals.csv does not contain each second of step {row['step']} once.")
     if any(second["partial"] for second in seconds[:-1]):
-        raise TablesError(f"intervals.csv has a cut-short second before the last one of step {row['step']}.")
+        raise TablesError(f"intervals.csv contains a cut-short second before the last one of step {row['step']}.")
     if sum(second["operations"] for second in seconds) != row["operations"]:
         raise TablesError(f"intervals.csv and results.csv differ in the operations of step {row['step']}.")
     if abs(len(seconds) - row["elapsed_ns"] / 1e9) > 1:
@@ -259,7 +259,7 @@ def _over(row: Row, tables: Tables, seconds: list[Row], over_ns: int, column: st
             f"operation of more than {over_ns} ns."
         )
     if not set(found) <= {second["second"] for second in seconds}:
-        raise TablesError(f"over.csv has a second of step {row['step']} that intervals.csv does not have.")
+        raise TablesError(f"over.csv contains a second of step {row['step']} that intervals.csv does not contain.")
     return [found.get(second["second"], 0) for second in seconds]
 
 

@@ -78,7 +78,7 @@ def _by_chance(row: Row, tables: Tables) -> float:
 
 
 def _drawn(row: Row, tables: Tables) -> tuple[int, int]:
-    """Return the number of operations that a row's share is based on, and the number of workers that made them."""
+    """Return the number of operations on which a row's share is based, and the number of workers that made them."""
     stream = ALL_STREAMS if row["property"] == "operations_share" else row["stream"]
     together = [
         each

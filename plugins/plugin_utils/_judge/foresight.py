@@ -34,7 +34,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import
 _TARGETS = {TARGET: Target, HIGHEST: OperationsTarget}
 """The kind of sweep_target that limits with these scopes require."""
 _LARGEST_MEAN = 0.4
-"""The mean, as a share of a limit on a percentile, that notes assume when they say how long a row must be measured."""
+"""The mean, as a share of a limit on a percentile, that notes assume when they state how long a row must be
+measured."""
 
 
 def foresee(profile: Profile, plan: Mapping[str, Any]) -> list[Finding]:

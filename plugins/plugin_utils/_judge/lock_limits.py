@@ -35,8 +35,9 @@ DEFAULTS: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class LockLimit:
-    """A limit on a figure of some steps: its key in the section, its id, the names of the figures, how many of
-    their units are one of the limit, and whether it is the smallest allowed value instead of the largest one."""
+    """A limit on a figure of some steps: its key in the section, its id, the steps and the names of the figures, the
+    number of units of a figure in one unit of the limit, and whether the limit is the smallest allowed value instead of
+    the largest one."""
 
     key: str
     id: str
@@ -57,8 +58,8 @@ COUNT_LIMIT = LockLimit("lock_count", "LOCK-104", (LOCK_COUNT,), ("locks_held",)
 LOCK_LIMITS = (HAND_OVER_LIMIT, VERIFICATION_LIMIT, TAKEOVER_LIMIT, COUNT_LIMIT)
 
 NOTIFICATION_ID, NOTIFICATION_S = "LOCK-105", 1.0
-"""The limit on how much later a process that waits for the lock gets it than one that asks for it again and again. IBM
-MQ corrected its handling of late notifications with APAR IT43349. No profile can change it."""
+"""The limit on how much later a process that waits for the lock gets it than a process that polls for it. IBM MQ
+corrected its handling of late notifications with APAR IT43349. No profile can change it."""
 
 LIMIT_IDS = (*(limit.id for limit in LOCK_LIMITS), NOTIFICATION_ID)
 """The ids of the limits, which a waiver can name."""

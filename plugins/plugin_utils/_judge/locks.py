@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """The verdict on the locks of two hosts. If a lock does not exclude the other host, that is a fail that nothing
-excuses. Times and numbers have limits, which a waiver can excuse. A required step that was not made, or whose outcome
-is unknown, decides nothing.
+excuses. Times and numbers have limits, which a waiver can excuse. A required step that was not carried out, or whose
+outcome is unknown, decides nothing.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ LATE, WAITER_LATE = "late", "waiter_late"
 """How a limit on the hand-over was broken, in addition to its figure."""
 
 SHORTEST_LEASE_S = 10
-"""Below this, a lease is so short that an ordinary delay of the network can end it."""
+"""Below this value, a lease is so short that an ordinary delay of the network can end it."""
 
 Pair = Mapping[str, Any]
 Row = Mapping[str, Any]
@@ -73,7 +73,8 @@ def findings_of(pair: Pair, limits: Mapping[str, Any], waivers: Iterable[Waiver]
 
 
 def _undecided(pair: Pair, required: Sequence[str]) -> Iterator[Finding]:
-    """Yield the steps that decide nothing: an unknown outcome, and a required step that something is missing for."""
+    """Yield the steps that decide nothing: those with an unknown outcome, and required steps for which something is
+    missing."""
     for row in pair["steps"]:
         if row["outcome"] == NOT_COVERED:
             if row["step"] in required:
@@ -93,8 +94,8 @@ def _missing(pair: Pair, required: Sequence[str]) -> Iterator[Finding]:
 
 
 def _wanted_roles(pair: Pair, step: str, has_rows: bool) -> list[tuple[str, str]]:
-    """Return which host has to hold the lock in a step, and which one to want it. If any of the hosts will do, that is
-    the first one, unless there is a result."""
+    """Return which host must hold the lock in a step, and which one must request it. If either host may hold it, return
+    the first one, or nothing if the step already has a result."""
     first, second = pair["first"], pair["second"]
     if step == SAME_HOST:
         return [(first, first), (second, second)]
@@ -178,8 +179,8 @@ def _finding(kind: str, verdict: str | None, pair: Pair, row: Row, **data: Any) 
 
 
 def notes_of(pair: Pair, limits: Mapping[str, Any]) -> list[Finding]:
-    """Return what is to be printed about a pair beside its verdict: the steps that were not made and are not required,
-    and a lease that is too short."""
+    """Return notes about a pair in addition to its verdict: steps that were neither carried out nor required, and a
+    lease that is too short."""
     required = required_steps(limits)
     left_out = [
         _finding(LOCK_NOT_COVERED, None, pair, row)

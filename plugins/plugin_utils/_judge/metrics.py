@@ -91,7 +91,7 @@ class Metric:
 
 NOT_STARTED = "operations_not_started_share"
 """The metric that shows that a load cannot be sustained."""
-TARGET_SHARE = "operations_per_s divided by what sweep_target asks for"
+TARGET_SHARE = "operations_per_s divided by the rate that sweep_target requires"
 RESPONSES = "response_"
 """Prefix of the metrics of response times."""
 

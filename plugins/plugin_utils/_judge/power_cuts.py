@@ -16,7 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import INCONCLUSIVE
 
-NOT_LOOKED_UP = "power cuts were not looked up in the history, because the gate did not get that far"
+NOT_LOOKED_UP = "power cuts were not looked up in the history, because the gate ended before that"
 
 
 def wanted_cuts(profile: Mapping[str, Any]) -> int:

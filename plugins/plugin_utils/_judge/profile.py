@@ -70,7 +70,7 @@ class Limit:
     bound is `max` or `min`; value is in the metric's base unit; strict means that the limit is already broken if the
     value is reached. stated is the value as written in the profile. block_size, message_size and load_point are None if
     all of them are judged; steps may have block sizes, message sizes, or neither. stream is the stream whose rows are
-    judged, and operation is its operation that is judged (empty for all). source says where the number comes from. id
+    judged, and operation is its operation that is judged (empty for all). source states where the number comes from. id
     is the identifier that auditors cite, unique in its profile, empty if there is none.
     """
 
@@ -210,7 +210,7 @@ class Profile:
     min_footprint_bytes is the required total size of one queue manager's files; block_sizes are those that a
     certificate must contain. confidence is the confidence with which a pass must be shown, or None if figures are
     compared directly and never certify. A pass that covers only slow phases shorter than episode_s does not certify.
-    Values of 0, and empty ones, require nothing. workload is the workload whose runs certify. derived_from contains the
+    Values that are 0 or empty require nothing. workload is the workload whose runs certify. derived_from contains the
     name and version of each profile that this one extends; their content is included. sections holds the sections about
     kinds of runs, by their keys (see ``_kinds/criteria.py``); empty ones are left out.
     """

@@ -104,7 +104,7 @@ _LIMIT_KEYS = (
     "source",
 )
 _ROW_KEYS = ("stream", "operation", "block_size", "message_size", "load_point")
-"""The keys of a limit that say which rows it judges."""
+"""The keys of a limit that determine which rows it judges."""
 _RANGE_KEYS = ("min", "max")
 _OF_WRITES = ("flush_", "response_", "ring_passes")
 _OPERATIONS = ("read", "write")
@@ -125,8 +125,8 @@ _Entry = TypeVar("_Entry", Limit, Waiver)
 
 @dataclass(frozen=True)
 class _Place:
-    """The context in which a profile is read: the directory of the shipped profiles, the directory that paths are
-    relative to, and the files that led to the profile through `extends`."""
+    """The context in which a profile is read: the directory of the shipped profiles, the directory to which paths are
+    relative, and the files that led to the profile through `extends`."""
 
     search_dir: str | None
     directory: str = ""
@@ -134,8 +134,8 @@ class _Place:
 
 
 def load_profile(source: str | Mapping[str, Any], search_dir: str | None = None) -> Profile:
-    """Return the profile that a name (of a file in search_dir), a path or a mapping stands for, including the content
-    of the profiles that it extends. Raises DefinitionError."""
+    """Return the profile to which a name (of a file in search_dir) or a path refers, or that a mapping contains,
+    including the content of the profiles that it extends. Raises DefinitionError."""
     return (
         _read_profile(source, _Place(search_dir))
         if isinstance(source, Mapping)
@@ -152,7 +152,7 @@ def _load_file(source: str, place: _Place) -> Profile:
         raise DefinitionError(f"extends {shown(source)} leads back to {path}, which extends this profile.")
     if len(place.extended_by) > _MAX_EXTENDED:
         raise DefinitionError(
-            f"extends {shown(source)} is one too many: at most {_MAX_EXTENDED} profiles extend each other in a row."
+            f"extends {shown(source)} is one too many: at most {_MAX_EXTENDED} profiles can extend each other in a row."
         )
     try:
         return _read_profile(
@@ -336,8 +336,8 @@ def _read_limit(data: Any, where: str) -> Limit:
     given = [key for key in _ROW_KEYS if key in data]
     if metric.scope == HIGHEST and "load_point" in data:
         raise DefinitionError(
-            f"{where}.load_point is not allowed here: {metric.name} is judged at the highest load point "
-            "that keeps all other limits."
+            f"{where}.load_point is not allowed here: {metric.name} is judged at the highest load point that meets "
+            "all other limits."
         )
     if metric.scope in ONCE and given:
         raise DefinitionError(

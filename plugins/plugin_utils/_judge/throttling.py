@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """Evidence that writes were slow because of a throughput limit of the volume, and not because of the disk behind it. It
-explains a verdict. It changes one only if steps ended early because all limits were met (early_end.py)."""
+explains a verdict. It changes a verdict only if steps ended early because all limits were met (early_end.py)."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Determines which certificates a volume is compared with, and which ones are counted together with this run.
+"""Determines with which certificates a volume is compared, and which ones are counted together with this run.
 
 A baseline consists of the certificates that count as normal: those made without a comparison, and those accepted by
 hand. A certificate that was compared with a baseline never becomes part of a baseline, so that neither a slow decline
@@ -29,11 +29,11 @@ estimate how much runs differ."""
 
 def named_certificates(history: History, names: Iterable[str]) -> list[str]:
     """Return the SHA-256 of the certificates that are named. Raises SelectionError and HistoryError if the history does
-    not have one of them."""
+    not contain one of them."""
     selection = select(history, names)
     if selection.made:
         raise SelectionError(
-            "gate_baseline names a run that the history does not know: import it with "
+            "gate_baseline names a run that the history does not contain: import it with "
             "playbooks/history.yml -e history_import=..."
         )
     return sorted(selection.entries)

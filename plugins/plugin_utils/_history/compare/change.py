@@ -469,11 +469,11 @@ def _too_few_runs(host: _Host, delta: float, needed: int | None) -> str:
     enough = f"; {max(before, needed)} before and {max(after, needed)} after can" if needed else ""
     if before == after == 1:
         return (
-            f"one run before and one after cannot tell {margin} from the difference between two "
+            f"one run before and one after cannot distinguish {margin} from the difference between two "
             f"runs of the same disk{enough}"
         )
     return (
-        f"{count_runs(before)} before and {after} after cannot tell {margin} from the difference between "
+        f"{count_runs(before)} before and {after} after cannot distinguish {margin} from the difference between "
         f"runs of the same disk{enough}"
     )
 

@@ -6,8 +6,8 @@
 
 Figures are given in the order of their certificates, and higher means worse (a rate is given as its reciprocal). Their
 logarithms are compared. A margin is the change that matters: 0.1 is 10 %. If there are at least ten certificates,
-change points are calculated, which say when the figures moved (E-divisive, Matteson and James, arXiv 1306.4933; with a
-t-test in place of permutations, arXiv 2301.03034). They are only shown and never judged: if neighbouring certificates
+change points are calculated, which show when the figures changed (E-divisive, Matteson and James, arXiv 1306.4933; with
+a t-test in place of permutations, arXiv 2301.03034). They are only shown and never judged: if neighbouring certificates
 are correlated, up to a third of histories have false ones. The part that can fail the gate is in nights.py.
 """
 
@@ -25,16 +25,16 @@ FEWEST_FOR_CHANGE_POINTS = 10
 MOST_FOR_CHANGE_POINTS = 200
 """Only the newest certificates are searched."""
 CONFIRMED_BY = 6
-"""The number of certificates from a change point on that confirm it. A single spike among the last three of 40
-certificates appears as a change point in up to a sixth of histories while only four or five certificates follow it.
-With at least six, it appears in at most 1 %."""
+"""The number of certificates, from a change point on, that are needed to confirm it. A single spike among the last
+three of 40 certificates appears as a change point in up to a sixth of histories while only four or five certificates
+follow it. With at least six, it appears in at most 1 %."""
 _FEWEST_ON_A_SIDE = 3
 _SIGNIFICANT = 0.001
 
 
 @dataclass(frozen=True)
 class ChangePoint:
-    """A point at which the figures moved: the index of the first certificate after the change, the change as a share,
+    """A point at which the figures changed: the index of the first certificate after the change, the change as a share,
     and the probability of such a change by chance.
 
     It is preliminary if so few certificates follow that it may be a spike.
@@ -47,8 +47,8 @@ class ChangePoint:
 
 
 def change_points(figures: Sequence[float], *, margin: float) -> list[ChangePoint]:
-    """Return, in order, where the figures moved by at least the margin, up or down; none if there are too few
-    certificates."""
+    """Return, in order, the points at which the figures changed by at least the margin, up or down; none if there are
+    too few certificates."""
     first = max(0, len(figures) - MOST_FOR_CHANGE_POINTS)
     values = [math.log(figure) for figure in figures[first:]]
     if len(values) < FEWEST_FOR_CHANGE_POINTS:
@@ -70,7 +70,7 @@ def change_points(figures: Sequence[float], *, margin: float) -> list[ChangePoin
 
 def _best_cut(distances: Sequence[Sequence[float]], start: int, end: int) -> int | None:
     """Return where the two sides of a segment differ most, measured by the distances between the sides minus the
-    distances within each side. None if it is too short to be cut."""
+    distances within each side. The result is None if the segment is too short to be divided."""
     best, cut = -math.inf, None
     within_left, between, within_right = 0.0, 0.0, math.fsum(row[end] - row[start] for row in distances[start:end]) / 2
     for place in range(start, end - _FEWEST_ON_A_SIDE):

@@ -281,7 +281,7 @@ def _compare(
         before, after, earlier = ([_only(rows, run) for run in part] for part in (before, after, known))
         change = compare_class(before, after, margin=margin, alpha=ALPHA, share=share, earlier=[earlier])
     else:
-        nothing = "its class has no row in common"
+        nothing = "the volumes of its class have no row in common"
         change = ClassChange(
             tuple(
                 HostChange(each.label, INCONCLUSIVE, len(each.before), len(each.after), reason=nothing)
@@ -325,7 +325,7 @@ def _only(rows: Sequence[RowKey], run: Mapping[str, Rows]) -> dict[str, Rows]:
 
 
 def _without_run(volume: _Volume) -> HostChange:
-    reason = "the runs that it took part in have too few hosts of its class"
+    reason = "the runs in which it took part contain too few hosts of its class"
     return HostChange(volume.label, INCONCLUSIVE, len(volume.before), len(volume.after), reason=reason)
 
 
@@ -345,7 +345,7 @@ def _uncompared(reading: _Reading, compared: Collection[str]) -> list[dict[str, 
         if label not in compared
     ]
     changes += [
-        HostChange(host, INCONCLUSIVE, 0, 0, reason="none of the selected certificates is of this host")
+        HostChange(host, INCONCLUSIVE, 0, 0, reason="none of the selected certificates belongs to this host")
         for host in reading.missing
     ]
     return [{**_host_data(change, None), "class": None} for change in changes]

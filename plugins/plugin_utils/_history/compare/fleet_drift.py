@@ -133,7 +133,7 @@ def fleet_drift(
     ]
     found = [volume for volume in read if volume.certificates]
     if not found:
-        raise HistoryError(f"the history {history.place} has no certificate with figures of these hosts")
+        raise HistoryError(f"the history {history.place} contains no certificate with figures of these hosts")
     kinds = {kind: _watch(members, margin) for kind, members in _by_kind(found).items()}
     judged = [_volume_data(volume, kinds, margin) for volume in found]
     judged.sort(key=lambda each: (STATES.index(each["state"]), each["host"], each["volume"]))
@@ -360,8 +360,8 @@ def _state(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _events(series: Mapping[str, Any], certificates: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the times at which the figures moved, with everything else that changed then. Rows that moved at about the
-    same time are combined."""
+    """Yield the times at which the figures changed, with everything else that changed then. Rows that changed at about
+    the same time are combined."""
     points = sorted(
         ((point["place"], place, point) for place, row in enumerate(series["rows"]) for point in row["change_points"]),
         key=lambda each: each[:2],

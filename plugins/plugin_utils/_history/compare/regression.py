@@ -234,8 +234,8 @@ class _Fleet:
     def _why_no_last(self, volume: _Volume) -> str:
         if volume.comparable:
             return (
-                f"all {len(volume.comparable)} certificates that it can be compared with were compared with a baseline "
-                "themselves, and none was accepted"
+                f"all {len(volume.comparable)} certificates with which it can be compared were themselves compared "
+                "with a baseline, and none was accepted"
             )
         entries = own_entries(volume.entry, self._history.of_volume(str(volume.entry.volume_id)))
         if entries:
@@ -251,10 +251,10 @@ class _Fleet:
         ]
         if named:
             return (
-                "the history has certificates under its name (the newest from run "
+                "the history contains certificates under its name (the newest from run "
                 f"{named[-1].run_id}), but for another volume"
             )
-        return "the history has no certificate of it"
+        return "the history contains no certificate of it"
 
     def _load(self, entries: Iterable[Entry]) -> None:
         wanted = [entry.sha256 for entry in entries if entry.sha256 not in self._figures]
@@ -416,7 +416,7 @@ class _Fleet:
 
 
 def _slim(content: Content) -> Content:
-    """Return only the part of a certificate that a comparison needs, because the certificates of a fleet are many."""
+    """Return only the part of a certificate that a comparison needs, because a fleet has many certificates."""
     kept = ("source", "method_version", "disturbances", "limits_verdict", "verdict", "parameters")
     rows = [{name: row.get(name) for name in (*ROW_KEYS, LATENCY_MEAN, THROUGHPUT)} for row in content["rows"]]
     return {**{key: content[key] for key in kept if key in content}, "rows": rows}
@@ -441,8 +441,8 @@ def reason_of(change: HostChange, figure: str, margin: float) -> str:
     bound = f"(with 95 % confidence at most {_than(change.bound, figure)}, margin {format_ratio(margin)})"
     if change.outcome == NON_INFERIOR:
         return f"not worse than its baseline: {found} {bound}"
-    open_end = _outlook(change) or ": the change lies at the margin, so more runs will not decide it"
-    return f"it cannot be told whether it is worse than its baseline: {found} {bound}{open_end}"
+    open_end = _outlook(change) or ": the change is at the margin, so more runs will not decide it"
+    return f"it is not known whether it is worse than its baseline: {found} {bound}{open_end}"
 
 
 def _where(change: HostChange, figure: str) -> str:

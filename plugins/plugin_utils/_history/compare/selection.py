@@ -81,7 +81,7 @@ def _of_directory(history: History, selection: Selection, term: str) -> list[Ent
     if not certificates:
         why = (
             "it was merged from others, was a preflight, an observation or a run of power "
-            "cuts, or nothing of it was judged"
+            "cuts, or none of its results was judged"
         )
         raise SelectionError(f"{term}: the run has no certificates: {why}")
     selection.made.update((certificate.sha256, certificate) for certificate in certificates)

@@ -104,7 +104,7 @@ def parse_mqldt(content: bytes) -> list[MqldtRun]:
                 runs.append(run)
             run.rows[row[BLOCK_SIZE]] = row
     if not runs:
-        raise MqldtError("it has no result of mqldt")
+        raise MqldtError("it contains no result of mqldt")
     return runs
 
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Imports the CSV files of IBM's mqldt into the history. docs/mqldt.md says which figures are used.
+"""Imports the CSV files of IBM's mqldt into the history. docs/mqldt.md states which figures are used.
 
 An imported entry is an attempt: it was not judged, so it does not change any state. It depends only on the figures, the
 host, the volume and the date, and not on the rest of the file. Therefore, a file to which runs were appended can be
@@ -63,8 +63,8 @@ def import_mqldt(
     """
     if origin.dates and len(paths) > 1:
         raise MqldtError(
-            "history_mqldt_dates has the dates of one file: import one file at a time, or "
-            "name each as HOST-2019-05-04.csv"
+            "history_mqldt_dates contains the dates of one file: import one file at a time, or rename each file as in "
+            "HOST-2019-05-04.csv"
         )
     done, problems = [], []
     for path in paths:
@@ -101,7 +101,8 @@ def _host_at_end(text: str, hosts: Collection[str]) -> str:
         if (place == 0 or text[place - 1] in _SEPARATORS) and text[place:] in hosts:
             return text[place:]
     raise MqldtError(
-        "its name has no host of the inventory before the date: give the host with -e history_mqldt_host=..."
+        "its name does not contain a host of the inventory before the date: specify the host with -e "
+        "history_mqldt_host=..."
     )
 
 

@@ -73,12 +73,13 @@ def refuse_contradiction(directory: RunDirectory, folder: str) -> None:
     reason = f": {judged['reasons'][0]}" if judged["reasons"] else ""
     if is_better or is_worse:
         raise CertificateError(
-            f"its record.json says {stated}, but its tables say {found}{reason}; it was edited, or judged by "
+            f"its record.json states {stated}, but its tables result in {found}{reason}; it was edited, or judged by "
             "other rules: measure it again"
         )
     if record.certified and not judged["certified"] and not is_undecided:
         raise CertificateError(
-            f"its record.json says that it certifies, but by its tables it does not: {judged['qualification']}"
+            "its record.json states that it certifies, but according to its tables it does not: "
+            f"{judged['qualification']}"
         )
     if record.volume_facts is not None and set(record.volume_facts) != set(judged.get("volume_facts") or ()):
         raise CertificateError("its record.json contradicts its tables about the volume")

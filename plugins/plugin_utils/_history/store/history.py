@@ -327,7 +327,7 @@ class History(abc.ABC):
         ]
         if damaged:
             raise HistoryError(
-                f"the history {self.place} is damaged: it has no certificate, or a changed one, under {damaged[0]}"
+                f"the history {self.place} is damaged: it contains no certificate, or a changed one, under {damaged[0]}"
             )
         return [Certificate(texts[sha256]).content for sha256 in wanted]
 
@@ -440,7 +440,8 @@ class History(abc.ABC):
             ).fetchall()
         if not found or hashlib.sha256(found[0][0]).hexdigest() != kept[0].sha256:
             raise HistoryError(
-                f"the history {self.place} is damaged: the report of the run {run_id} is not what was kept"
+                f"the history {self.place} is damaged: the report of the run {run_id} differs from the one that was "
+                "kept"
             )
         return bytes(found[0][0])
 
@@ -552,5 +553,5 @@ class History(abc.ABC):
 
 def _reason(reason: str) -> str:
     if not reason.strip():
-        raise HistoryError("a certificate is revoked for a reason: name it with -e history_reason=...")
+        raise HistoryError("revoking a certificate requires a reason: state it with -e history_reason=...")
     return reason

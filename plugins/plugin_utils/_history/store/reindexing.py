@@ -44,14 +44,14 @@ def read(execute: Callable[[str], Any]) -> tuple[list[Entry], list[CutResult]]:
             identities[str(certificate.content.get("volume_id"))] = identity
     lost = known.difference(entry.sha256 for entry in entries)
     if lost:
-        raise CertificateError(f"it has no certificate under {min(lost)}")
+        raise CertificateError(f"it contains no certificate under {min(lost)}")
     rows = execute(f"SELECT {_CUTS_OF_SCHEMA_3} FROM logdisk_power_cuts").fetchall()
     return entries, [_placed(CutResult(*row), identities) for row in rows]
 
 
 def _certificate(sha256: str, text: str) -> Certificate:
     if not text.isascii() or Certificate(text).sha256 != sha256:
-        raise CertificateError(f"it has a changed certificate under {sha256}")
+        raise CertificateError(f"it contains a changed certificate under {sha256}")
     return Certificate.parse(text.encode("ascii"))
 
 

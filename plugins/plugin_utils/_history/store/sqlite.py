@@ -4,7 +4,7 @@
 
 """The history in one file on the controller: SQLite, which is part of Python.
 
-The file may lie on NFS, so there is no write-ahead log. A writer locks the file when it begins, after waiting for other
+The file may be on NFS, so there is no write-ahead log. A writer locks the file when it begins, after waiting for other
 writers to finish.
 """
 
@@ -35,8 +35,8 @@ class SqliteHistory(History):
         super().__init__(path)
         if not create and not os.path.exists(path):
             raise HistoryError(
-                f"the history {path} does not exist: name the right one in gate_history, or "
-                "make it from run directories"
+                f"the history {path} does not exist: name the right one in gate_history, or create it from run "
+                "directories"
             )
         mode = "rwc" if create else "rw"
         with self._reported("cannot be opened"):

@@ -126,8 +126,8 @@ def published(*sizes, source="amqsrua", **more):
 
 
 ROLLING = (
-    "the block sizes are the smallest, the median and the largest of these sizes in whole pages. Each of them is a rolling "
-    "average: MQ does not report how much smaller or larger single writes are"
+    "the block sizes are the smallest, the median and the largest of these sizes in whole pages. Each of them is a "
+    "rolling average: MQ does not report how much smaller or larger single writes are"
 )
 
 

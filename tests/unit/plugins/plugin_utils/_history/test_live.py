@@ -82,7 +82,7 @@ def test_the_line_of_the_certificate_predicts_the_mean_of_a_size_that_was_not_me
 @pytest.mark.parametrize(
     "factor, outcome, text",
     [
-        (1.3, "alike", "within what differs from run to run"),
+        (1.3, "alike", "within the usual differences between runs"),
         (1.7, "slower", "Observe again: if this continues"),
         (3.0, "slower", "3 times slower than certified: the volume changed or is shared."),
         (0.25, "faster", "4 times faster than certified"),
@@ -109,7 +109,7 @@ def test_a_volume_that_was_certified_for_several_at_once_may_simply_be_shared(ce
     held = observe(3 * 216_384)
     assert (
         held["text"]
-        == "3 times slower than certified for one queue manager, but as certified for 9 at once: the volume is shared."
+        == "3 times slower than certified for one queue manager, but as certified for 9: the volume is shared."
     )
     assert held["others"][0]["ratio"] == pytest.approx(1.0, rel=0.01)
 
@@ -117,7 +117,7 @@ def test_a_volume_that_was_certified_for_several_at_once_may_simply_be_shared(ce
 def test_a_test_of_several_at_once_alone_says_so(certify, observe):
     certify(queue_managers=(4,))
     assert (
-        "The test was of 4 queue managers that wrote at once. One that writes alone should be faster than that."
+        "The test was of 4 queue managers that wrote at once. A queue manager that writes alone should be faster."
         in observe(400_000)["caveats"]
     )
 
@@ -187,7 +187,7 @@ def test_another_file_system_under_the_same_name_is_compared_with_a_caveat(certi
     certify()
     held = observe(216_384, facts={**FACTS, "filesystem_uuid": "another"})
     assert held["outcome"] == "alike"
-    assert held["caveats"][0].startswith("The certificate was found by the names of host and volume")
+    assert held["caveats"][0].startswith("The certificate was found by the names of the host and the volume")
 
 
 def test_means_without_a_line_are_interpolated(certify, observe):
@@ -195,7 +195,7 @@ def test_means_without_a_line_are_interpolated(certify, observe):
     held = observe(200_000)
     assert held["expected_ns"] == pytest.approx(216_384, rel=0.001)
     assert held["caveats"][-1].startswith(
-        "The certified means follow no line (a line needs the means of at least 3 write sizes, and there are 2)"
+        "The certified means do not follow a line (a line needs the means of at least 3 write sizes, and there are 2)"
     )
 
 

@@ -72,7 +72,7 @@ FLEET = lines(VALID, EXPIRING, EXPIRED, FAILED, ATTEMPTED)
 
 def test_failed_expired_and_missing_hosts_are_problems():
     assert problems_of(FLEET, HOSTS, {}) == [
-        "attempted: missing: nothing has certified it against silver yet; inconclusive on 2026-05-01",
+        "attempted: missing: it has not been certified against silver yet; inconclusive on 2026-05-01",
         "expired: silver until 2026-04-01 (run run-2026-01-01)",
         "failed: failed silver on 2026-05-01 (run run-2026-05-01)",
         "unknown: missing: the history does not contain it",
@@ -138,7 +138,7 @@ def test_a_volume_that_is_expected_and_was_never_certified_is_a_problem():
     expected = [
         "expired: silver until 2026-04-01 (run run-2026-01-01)",
         "valid/data at /elsewhere: missing: the history does not contain it",
-        "valid/tried: missing: nothing has certified it against silver yet; inconclusive on 2026-05-01",
+        "valid/tried: missing: it has not been certified against silver yet; inconclusive on 2026-05-01",
         "valid/new: missing: the history does not contain it",
     ]
     planned = plan("valid", data="/elsewhere", tried="/var/mqm/log", new="")
@@ -254,13 +254,13 @@ def test_kept_power_cuts_are_told_with_their_bound_and_their_age(results, told, 
 def test_a_volume_that_was_only_cut_is_told_and_is_not_certified():
     fleet = fleet_status([], (), TODAY, [cuts_of("2026-05-12")])
     assert [(line.state, line.kept.cuts) for line in fleet] == [("none", 10)]
-    assert problems_of(fleet, ["valid"], {}) == ["valid: missing: nothing has certified it yet"]
+    assert problems_of(fleet, ["valid"], {}) == ["valid: missing: it has not been certified yet"]
 
 
 def test_a_volume_that_only_a_quick_look_measured_is_not_said_to_lack_its_certificate():
     looked = entry("2026-05-20", ATTEMPT, host="valid", volume_id="1", profile="look", verdict="pass")
     assert problems_of(lines(looked), ["valid"], {}) == [
-        "valid: missing: nothing has certified it yet, and look never certifies; pass on 2026-05-20"
+        "valid: missing: it has not been certified yet, and look never certifies; pass on 2026-05-20"
     ]
 
 
@@ -337,7 +337,7 @@ def test_volumes_of_one_name_are_told_apart_by_their_mount_points():
 def test_a_replaced_disk_is_missing_and_says_why():
     problems = problems_of(lines(VALID, entry("2026-05-20", ATTEMPT, host="valid", volume_id="new")), ["valid"], {})
     assert problems == [
-        "valid: missing: nothing has certified it against silver yet; inconclusive on 2026-05-20; its disk or "
+        "valid: missing: it has not been certified against silver yet; inconclusive on 2026-05-20; its disk or "
         "file system has been replaced"
     ]
 

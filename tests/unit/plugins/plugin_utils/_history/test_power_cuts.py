@@ -101,7 +101,7 @@ def test_a_certification_without_the_cuts_that_its_profile_asks_for_is_inconclus
     verdict, certified, reason = verdict_of(certification(tmp_path, place))
     assert (verdict, certified) == ("inconclusive", False)
     assert reason == (
-        "the profile asks for 2 power cuts without a loss, and none of this volume is known: run "
+        "the profile requires 2 power cuts without a loss, and none is known for this volume: run "
         "playbooks/power_cut.yml with cut_count: 2"
     )
 
@@ -175,8 +175,7 @@ def test_what_nobody_looked_up_is_inconclusive(tmp_path, place):
     files = fabricate.tables(fabricate.sweep_rows(), over=())
     directory.records.write(fabricate.judged(directory.run, "h", files), files)
     assert (
-        verdict_of(directory)[2]
-        == "power cuts were not looked up in the history, because the gate did not get that far"
+        verdict_of(directory)[2] == "power cuts were not looked up in the history, because the gate ended before that"
     )
     (tmp_path / directory.run["run_id"] / "hosts/h/log/power_cuts.json").write_text("{")
     assert verdict_of(directory)[::2] == ("inconclusive", "the results of power cuts in the history cannot be used")

@@ -510,7 +510,7 @@ def test_a_disturbed_pass_certifies_and_says_that_it_was_disturbed():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda files: fabricate.drop_lines(files, "intervals.csv", 5), "does not have each second of step 1 once"),
+        (lambda files: fabricate.drop_lines(files, "intervals.csv", 5), "does not contain each second of step 1 once"),
         (
             lambda files: fabricate.replace_in(files, "intervals.csv", ",5000,", ",4999,"),
             "differ in the operations of step 1",

@@ -537,7 +537,7 @@ def compared_directory(tmp_path, **tables):
         (
             None,
             "inconclusive",
-            "it has not been compared with its baseline, because the gate did not get that far",
+            "it has not been compared with its baseline, because the gate ended before the comparison",
             "pass",
         ),
         (WORSE, "fail", "30 % more", "pass"),
@@ -545,19 +545,19 @@ def compared_directory(tmp_path, **tables):
         (
             {},
             "inconclusive",
-            "its comparison.json cannot be used, so what it says about the baseline is not known",
+            "its comparison.json cannot be used, so the result of the comparison is not known",
             "pass",
         ),
         (
             {"verdict": "warn", "reason": "x"},
             "inconclusive",
-            "its comparison.json cannot be used, so what it says about the baseline is not known",
+            "its comparison.json cannot be used, so the result of the comparison is not known",
             "pass",
         ),
         (
             {"verdict": "fail", "reason": 1},
             "inconclusive",
-            "its comparison.json cannot be used, so what it says about the baseline is not known",
+            "its comparison.json cannot be used, so the result of the comparison is not known",
             "pass",
         ),
     ],

@@ -345,7 +345,7 @@ def test_too_few_runs_say_how_many_would_tell():
             1,
             3,
             (
-                "one run before and one after cannot tell 10 % from the difference between two runs of the same "
+                "one run before and one after cannot distinguish 10 % from the difference between two runs of the same "
                 "disk; 3 before and 3 after can"
             ),
         ),
@@ -354,7 +354,7 @@ def test_too_few_runs_say_how_many_would_tell():
             1,
             3,
             (
-                "3 runs before and 1 after cannot tell 10 % from the difference between runs of the same "
+                "3 runs before and 1 after cannot distinguish 10 % from the difference between runs of the same "
                 "disk; 3 before and 3 after can"
             ),
         ),
@@ -363,7 +363,7 @@ def test_too_few_runs_say_how_many_would_tell():
             4,
             2,
             (
-                "1 run before and 4 after cannot tell 10 % from the difference between runs of the same "
+                "1 run before and 4 after cannot distinguish 10 % from the difference between runs of the same "
                 "disk; 2 before and 4 after can"
             ),
         ),

@@ -231,7 +231,7 @@ def test_rows_and_figures_that_not_all_have(compared):
     none = [certificate("h0", day, rows=BASE["rows"][1:]) for day in (2, 12)]
     comparison = compared(*none)
     assert {host["reason"] for host in comparison["hosts"] if host["host"] == "h0"} == {
-        "its class has no row in common"
+        "the volumes of its class have no row in common"
     }
     assert comparison["outcome"] == INCONCLUSIVE
 
@@ -274,7 +274,7 @@ def test_an_expected_host_without_a_selected_certificate_is_inconclusive(compare
     host = host_of(comparison, "h99")
     assert (host["outcome"], host["reason"], host["class"]) == (
         INCONCLUSIVE,
-        "none of the selected certificates is of this host",
+        "none of the selected certificates belongs to this host",
         None,
     )
     assert comparison["hosts"][0] is host and "no volume of 11 is shown to have become worse" in statement_of(

@@ -281,5 +281,5 @@ def test_hosts_are_called_as_their_certificates_call_them(drift):
 
 
 def test_a_history_without_the_hosts_is_told(drift):
-    with pytest.raises(OSError, match="has no certificate with figures of these hosts"):
+    with pytest.raises(OSError, match="contains no certificate with figures of these hosts"):
         drift(*course("h", [1]), hosts=["other"])

@@ -302,7 +302,7 @@ def test_a_named_baseline_may_be_of_the_disk_before_and_of_mqldt(four):
     [
         (
             {"facts": {"filesystem_uuid": "new"}},
-            "the history has certificates under its name (the newest from run R3), but for another volume",
+            "the history contains certificates under its name (the newest from run R3), but for another volume",
         ),
         (
             {"seconds": 700},
@@ -320,8 +320,8 @@ def test_a_volume_without_anything_to_compare_is_inconclusive_and_says_why(four,
 def test_a_first_run_says_how_to_begin(tmp_path):
     nights = Nights(tmp_path, ["h0"])
     for said in (
-        "the history has no certificate of it",
-        "all 1 certificates that it can be compared with were compared with a baseline themselves",
+        "the history contains no certificate of it",
+        "all 1 certificates with which it can be compared were themselves compared with a baseline",
     ):
         directory, found = nights.certify()
         assert found == {"h0": "inconclusive"}
@@ -411,17 +411,17 @@ def test_preflights_and_runs_that_ask_for_nothing_are_not_compared(four):
         ),
         (
             HostChange("h", "inconclusive", 3, 3, 0.05, 0.12, runs_needed=5, after_needed=9),
-            "it cannot be told whether it is worse than its baseline: latency_mean is 5 % higher than in 3 runs before "
+            "it is not known whether it is worse than its baseline: latency_mean is 5 % higher than in 3 runs before "
             "(with 95 % confidence at most 12 % higher, margin 10 %): 6 more runs should tell",
         ),
         (
             HostChange("h", "inconclusive", 3, 3, 0.05, 0.12, runs_needed=5),
-            "it cannot be told whether it is worse than its baseline: latency_mean is 5 % higher than in 3 runs before "
+            "it is not known whether it is worse than its baseline: latency_mean is 5 % higher than in 3 runs before "
             "(with 95 % confidence at most 12 % higher, margin 10 %): this takes 5 runs before and as many after",
         ),
         (
             HostChange("h", "inconclusive", 3, 3, 0.1, 0.12),
-            "it cannot be told whether it is worse than its baseline: latency_mean is 10 % higher than in 3 "
+            "it is not known whether it is worse than its baseline: latency_mean is 10 % higher than in 3 "
             "runs before (with 95 % confidence at most 12 % higher, margin 10 %): the change lies at the "
             "margin, so more runs will not decide it",
         ),

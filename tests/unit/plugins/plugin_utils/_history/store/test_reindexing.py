@@ -98,7 +98,7 @@ def test_a_damaged_history_is_left_as_it_is(old):
             "DELETE FROM logdisk_contents WHERE sha256 IN (SELECT sha256 FROM logdisk_certificates WHERE host = 'eio')"
         )
     for _attempt in range(2):
-        with pytest.raises(HistoryError, match="is damaged: it has no certificate under"):
+        with pytest.raises(HistoryError, match="is damaged: it contains no certificate under"):
             open_history(old)
 
 

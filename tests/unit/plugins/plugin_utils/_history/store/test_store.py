@@ -334,7 +334,7 @@ def test_a_kept_run_that_was_changed_is_refused(history):
         "INSERT INTO logdisk_kept_runs SELECT 'f', run_id, 9, kept_at, created_at, job_id, workflow_job_id, "
         "archive FROM logdisk_kept_runs"
     )
-    with pytest.raises(HistoryError, match="damaged: the report of the run run1 is not what was kept"):
+    with pytest.raises(HistoryError, match="damaged: the report of the run run1 differs from the one that was kept"):
         history.kept_run("run1")
 
 

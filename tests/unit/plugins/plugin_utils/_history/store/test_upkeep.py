@@ -98,12 +98,12 @@ PASSED = {"verdict": "pass", "certified": True, "qualification": "", "reasons": 
 @pytest.mark.parametrize(
     "files, changes, said",
     [
-        (SLOW, PASSED, "says pass, but its tables say fail: latency_mean 4"),
-        (GOOD, {"verdict": "fail", "certified": False}, "says fail, but its tables say pass"),
+        (SLOW, PASSED, "states pass, but its tables result in fail: latency_mean 4"),
+        (GOOD, {"verdict": "fail", "certified": False}, "states fail, but its tables result in pass"),
         (
             fabricate.tables(over=[], exit_status=4, exit_reason="interrupted"),
             PASSED,
-            "says pass, but its tables say inconclusive",
+            "states pass, but its tables result in inconclusive",
         ),
         (fabricate.tables(fabricate.sweep_rows(seconds=30), over=[]), PASSED, "its tables "),
         (

@@ -148,7 +148,7 @@ def test_each_reason_is_told_once_with_its_hosts_and_what_to_do():
         ("expired", "the certificate for mq-log-silver expired, and the last attempt ended with inconclusive", 2),
         (
             "missing",
-            "nothing has certified it against mq-log-silver yet, and the last attempt ended with inconclusive",
+            "it has not been certified against mq-log-silver yet, and the last attempt ended with inconclusive",
             2,
         ),
         ("missing", "the history does not contain it", 2),
