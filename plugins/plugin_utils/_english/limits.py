@@ -53,8 +53,8 @@ def and_others(text: str, others: int) -> str:
 
 
 def figure_text(judged: Judged, words: Words) -> str:
-    """Return the figure beside its limit, and the row that it belongs to: "latency_p99 4.2 ms > 2 ms at 4 KiB,
-    queue manager QM1 (12,345 writes)"."""
+    """Return the figure beside its limit, and the row to which it belongs: "latency_p99 4.2 ms > 2 ms at 4 KiB, queue
+    manager QM1 (12,345 writes)"."""
     details, where, value = _details(judged), _where(judged, words), judged["value"]
     if value is None:
         return f"{judged['limit']} has no figure {where}"
@@ -69,7 +69,7 @@ def figure_text(judged: Judged, words: Words) -> str:
 
 
 def why_text(judged: Judged, words: Words, tell: Callable[[Mapping[str, Any], Words], str], short: bool = False) -> str:
-    """Return why the figure by itself is inconclusive, or what it is based on; empty if neither applies. A short text
+    """Return why the figure by itself is inconclusive, or on what it is based; empty if neither applies. A short text
     does not include the remedy."""
     why = _details(judged).get("why") or {}
     code = why.get("code")
@@ -141,7 +141,7 @@ def deviation_text(deviation: Mapping[str, Any]) -> str:
 
 def _deviations(details: Mapping[str, Any]) -> str:
     found = ", ".join(map(deviation_text, details.get("deviations", ())))
-    return f"the step did not do what its workload asks for: {found}" if found else ""
+    return f"the step did not do what its workload requires: {found}" if found else ""
 
 
 def _disturbance(details: Mapping[str, Any]) -> str:

@@ -245,7 +245,7 @@ _BROKEN: Mapping[str, Callable[[Finding], str]] = {
     "other_identity": _identity,
     "client_identity": _client_identity,
     "other_file_system": _both("do not see the same files there, so they do not share the directory"),
-    "same_machine": _both("are two names of one machine"),
+    "same_machine": _both("are two names of the same machine"),
     "one_kernel": _both(
         "share one kernel, which manages their locks itself, so nothing is known about the locks of other machines"
     ),
@@ -320,6 +320,6 @@ _NOT_COVERED: Mapping[str, Callable[[Finding], str]] = {
     "no_privilege": lambda finding: f"packets cannot be filtered on {finding['at']['holder']} without root",
     "no_nft": lambda finding: f"{finding['at']['holder']} has no nft",
     "no_server_address": lambda finding: f"the address of the file server of {finding['at']['holder']} is not known",
-    "second_granted": lambda finding: "both hosts got the lock in an earlier step, so this one would show nothing new",
+    "second_granted": lambda finding: "both hosts got the lock in an earlier step, so this step would show nothing new",
 }
 """What a step needs that is missing, by the code of the finding."""

@@ -16,7 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target imp
 
 
 class NoHeadroom(Exception):
-    """The headroom cannot be determined. The message is a clause that says why."""
+    """The headroom cannot be determined. The message is a clause that states the reason."""
 
 
 @dataclass(frozen=True, slots=True)

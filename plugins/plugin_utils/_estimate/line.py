@@ -19,7 +19,7 @@ _FEWEST_SIZES = 3
 
 
 class NoLine(Exception):
-    """The mean latencies do not follow a line. The message is a clause that says why."""
+    """The mean latencies do not follow a line. The message is a clause that states the reason."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,8 +75,8 @@ def _is_usable(value: Any) -> bool:
 
 
 def read_target(value: Any) -> Target | OperationsTarget | None:
-    """Return the target that a variable states, or None if it is empty. Raises ValueError with a clause that says what
-    is wrong with the variable."""
+    """Return the target that a variable states, or None if it is empty. Raises ValueError with a clause that states
+    what is wrong with the variable."""
     if value in (None, "") or value == {}:
         return None
     if not isinstance(value, Mapping):

@@ -36,7 +36,7 @@ _TEMPLATE = re.compile(r"\{[{%#]")
 
 
 class DiscoveryError(ValueError):
-    """No plan can be made from a host's answer. The message says what to do."""
+    """No plan can be made from a host's answer. The message states what to do."""
 
 
 @dataclass(frozen=True)
@@ -255,7 +255,7 @@ def _about_sizes(group: Sequence[Log]) -> Iterator[str]:
             "is a rolling average: MQ does not report how much smaller or larger single writes are"
         )
     elif asked:
-        yield "so the block sizes are those of sweep_block_sizes"
+        yield "so the block sizes are taken from sweep_block_sizes"
 
 
 def _about(volume: Mapping[str, Any], group: Sequence[Log], block_sizes_bytes: Sequence[int]) -> Iterator[str]:

@@ -20,7 +20,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.blame import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty
 
 SLICED = "logdisk_sliced"
-"""The extra variable that the sliced template of awx/logdisk.yml sets. Nothing else tells a job that it is a slice."""
+"""The extra variable that the sliced template of awx/logdisk.yml sets. A job cannot find out in any other way that it
+is a slice."""
 
 _KNOWN_TERMS = (("certify_hosts", "!localhost"), ("--limit", "localhost"))
 """Terms that are accepted even if localhost is not in the inventory: one in the default pattern, and those of a limit
@@ -43,8 +44,8 @@ class Expectation:
 
 
 def is_slice(extra: Mapping[str, Any]) -> bool:
-    """Return whether the extra variables of a job say that it is a slice, which sees only a part of the inventory.
-    Raises ExpectationError if the value is unclear."""
+    """Return whether the extra variables of a job state that the job is a slice, which sees only a part of the
+    inventory. Raises ExpectationError if the value is unclear."""
     try:
         return not is_empty(extra.get(SLICED)) and boolean(extra[SLICED])
     except TypeError:

@@ -17,8 +17,8 @@ containers on one host the second."""
 
 
 def doubles(facts: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """For each host that is the same machine as another host, return a sentence that says so.
-    ``facts`` holds the facts of the hosts, by name."""
+    """For each host that is the same machine as another host, return a sentence that states this. ``facts`` holds the
+    facts of the hosts, by name."""
     names: dict[tuple[str, ...], list[str]] = {}
     for host, known in facts.items():
         machine = tuple(str(known.get(key) or "") for key in MACHINE_KEYS)

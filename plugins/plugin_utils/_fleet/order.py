@@ -68,8 +68,8 @@ def make_order(
     deadline_epoch_s: float,
     search: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return an order. It names the tester by its sources, contains the option values that the tester is ``told``, and
-    identifies the machine by its facts. Times are by the host's clock.
+    """Return an order. It identifies the tester by its sources and the machine by its facts, and contains the option
+    values with which the tester is started (``told``). Times are by the host's clock.
 
     ``search`` holds the parameters of a search for the capacity, with the number of this ``round``.
     """

@@ -19,7 +19,7 @@ ISOLATED_GAP_S = 2.0
 COLLECT_SLACK_S = 1.0
 """The time that a tester needs to write its tables after the last step."""
 MAX_POLLS = 60
-"""The largest number of polls of one sweep. Each poll is two levels of nested includes, and every ansible-core from
+"""The largest number of polls of one sweep. Each poll adds two levels of nested includes, and every ansible-core from
 2.16 to 2.21 aborts the whole playbook at about 220 levels."""
 LATE_SHARE = 0.25
 """The wait before an overdue host is polled again, as a share of the time by which it is overdue. For a host that may

@@ -21,7 +21,8 @@ FINISHED, UNKNOWN, RUNNING = "finished", "unknown", "running"
 def host_status(host: str, run_id: str, answer: Mapping[str, Any]) -> dict[str, Any]:
     """Return the status of a host from its answer, which is untrusted.
 
-    A template collects the statuses of all hosts. Only text is kept, so that a value from a host cannot make this fail.
+    A template collects the statuses of all hosts. Only text is kept, so that a value from a host cannot make the
+    template fail.
     """
     volumes = as_dict(answer.get("volumes"))
     status = {

@@ -5,7 +5,7 @@
 """Finds the runs of an AWX workflow, from the artifacts of its jobs and from the job that each run names.
 
 The slices of a job share a separate workflow job. The node that merges them knows only the enclosing workflow job, and
-finds the separate one in the runs that the artifacts name. Artifacts of jobs are untrusted.
+finds the separate workflow job in the runs that the artifacts name. Artifacts of jobs are untrusted.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MOST_APART = datetime.timedelta(days=7)
 
 @dataclass(frozen=True)
 class JobArtifact:
-    """The report of a job: the run that it created, or a message that says why it created none."""
+    """The report of a job: the run that it created, or a message that states why it created none."""
 
     job_id: str
     run_id: str

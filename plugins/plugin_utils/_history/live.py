@@ -269,8 +269,8 @@ def compared(live: Live, certified: Certified) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _Expected:
-    """The expected mean according to a certificate, its uncertainty as a share, and why it does not come from a line
-    (empty if it does, or if it was measured)."""
+    """The expected mean according to a certificate, its uncertainty as a share, and the reason why the mean does not
+    come from a line (empty if it does, or if it was measured)."""
 
     mean_ns: float
     error: float

@@ -85,4 +85,4 @@ def _valid_until(directory: RunDirectory, judged_at: str) -> str | None:
     try:
         return (datetime.date.fromisoformat(judged_at[:10]) + datetime.timedelta(days=valid_days)).isoformat()
     except (ValueError, OverflowError):
-        raise RunDirectoryError(f"{directory.path} does not say when its locks were tested.") from None
+        raise RunDirectoryError(f"{directory.path} does not state when its locks were tested.") from None

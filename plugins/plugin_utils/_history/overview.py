@@ -229,7 +229,7 @@ def status_text(
 
 
 def _next_steps(problems: Mapping[str, Sequence[Problem]]) -> Iterator[str]:
-    """Yield lines that say what to do about hosts that are not certified, and about pairs whose locks are not."""
+    """Yield lines that state what to do about hosts that are not certified, and about pairs whose locks are not."""
     locks = sorted(host for host, own in problems.items() if any(each.playbook == LOCKS for each in own))
     others = sorted(host for host, own in problems.items() if not all(each.playbook == LOCKS for each in own))
     for hosts, again, playbook in ((others, "certify again", "certify"), (locks, "test the locks again", "locks")):

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Finds queue managers that all hosts left out because their logs are not there. Each must be tested on at least one
-host of the run."""
+"""Finds queue managers that all hosts left out because their logs are not there. Each of them must be tested on at
+least one host of the run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Absences:
         self._without: dict[str, list[str]] = {}
 
     def take_in(self, record: HostRecord) -> None:
-        """Record which queue managers a volume was tested for, or which one is absent."""
+        """Record for which queue managers a volume was tested, or which queue manager is absent."""
         kind = kind_named(record.kind)
         if kind.tests_storage or kind is CHECK_MODE:
             self._tested.update(map(str, record.worker_names))

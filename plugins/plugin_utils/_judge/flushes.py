@@ -18,7 +18,7 @@ PROBE_PREFIX = "sync_probe_"
 added to the facts of the host."""
 
 NO_FLUSH_BELOW = 1.2
-"""Below this ratio of the medians a synchronous write costs as much as a plain one. Disks that acknowledge flushes at
+"""Below this ratio of the medians, a synchronous write costs as much as a plain one. Disks that acknowledge flushes at
 once have shown ratios of 1.7 and more."""
 
 _BARRIERS_OFF = ("nobarrier", "barrier=0")

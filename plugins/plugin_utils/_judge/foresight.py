@@ -39,8 +39,8 @@ measured."""
 
 
 def foresee(profile: Profile, plan: Mapping[str, Any]) -> list[Finding]:
-    """Return notes on what the plan's seconds per row cannot decide, even if no write is over a limit,
-    and on why the plan cannot certify."""
+    """Return notes on limits that the plan measures too briefly to decide even if no write is over the limit, and on
+    reasons why the plan cannot certify."""
     if plan["workload"] == COMMITS:
         return [*_short_of_target(plan), *_of_commits(profile)]
     rows = [

@@ -79,8 +79,8 @@ _OF_SECONDS = ("latency_max", "interval_bytes_per_s_min")
 @dataclass(frozen=True)
 class Comparison:
     """The result of a row for a limit. outcome is pass, fail or inconclusive; value is the figure in the metric's base
-    unit, or None. at_least is true if the true figure may be higher. why holds a code and figures that say why the
-    figure by itself is inconclusive, or what it is based on. evidence is the evidence from the row's seconds, or None
+    unit, or None. at_least is true if the true figure may be higher. why holds a code and figures that explain why the
+    figure by itself is inconclusive, or on what it is based. evidence is the evidence from the row's seconds, or None
     if the figure is compared directly. within_chance is true for a row of one worker among several that breaks the
     limit by no more than chance explains; such a row passes.
     """

@@ -73,8 +73,8 @@ def findings_of(pair: Pair, limits: Mapping[str, Any], waivers: Iterable[Waiver]
 
 
 def _undecided(pair: Pair, required: Sequence[str]) -> Iterator[Finding]:
-    """Yield the steps that decide nothing: those with an unknown outcome, and required steps for which something is
-    missing."""
+    """Yield the steps that decide nothing: those with an unknown outcome, and required steps for which a prerequisite
+    is missing."""
     for row in pair["steps"]:
         if row["outcome"] == NOT_COVERED:
             if row["step"] in required:

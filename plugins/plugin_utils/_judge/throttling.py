@@ -23,7 +23,7 @@ _LONGEST = 60
 
 
 def volume_limits(before: Any, after: Any) -> dict[str, Any]:
-    """Return facts that say how long volumes were throttled between two readings of their counters (see the module
+    """Return facts that state how long volumes were throttled between two readings of their counters (see the module
     workspace). The counters are untrusted.
 
     If there are several volumes, the longest time of any of them is used for each limit. The facts are empty if no

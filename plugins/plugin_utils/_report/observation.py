@@ -63,7 +63,7 @@ def _writes_text(host: Host, figures: Mapping[str, Any]) -> str:
     if figures.get("operations"):
         return "the duration of its log writes is not known"
     if figures:
-        return "no log write was seen"
+        return "no log write was observed"
     watched = {each.get("stream") for each in host.own.get("intervals") or ()}
     return (
         "only calls were observed, not its log" if host.rows and LOG not in watched else "its log writes are not known"

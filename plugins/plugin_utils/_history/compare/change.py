@@ -81,8 +81,8 @@ class HostChange:
     would have been named with a probability of 80 %. error, bound, p_value and smallest_named are None if it is unknown
     how much the host's runs differ. runs_needed is the number of runs that each side needs for a decision if the change
     remains the same. after_needed is the number of runs that are needed after the change if none are added before it.
-    Both are None if the result of the host is decided, or if no number of runs can decide it. reason says why there is
-    no result.
+    Both are None if the result of the host is decided, or if no number of runs can decide it. reason states why there
+    is no result.
     """
 
     host: str

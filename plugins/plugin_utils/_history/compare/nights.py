@@ -5,10 +5,10 @@
 """The certificates of a class of similar volumes, night by night: which volume was slower than usual, and on which
 nights the whole class was slower.
 
-A night that is slow for all volumes says nothing about a single volume. Therefore, the common change is subtracted
-before a volume is compared with its own usual certificates, and a slow night is one finding about the fleet. Figures
-are logarithms, and higher means worse. Later nights do not change the result of a night. Conspicuous certificates are
-never considered usual. Otherwise, the first of two slow nights would hide the second.
+A night that is slow for all volumes provides no information about a single volume. Therefore, the common change is
+subtracted before a volume is compared with its own usual certificates, and a slow night is one finding about the fleet.
+Figures are logarithms, and higher means worse. Later nights do not change the result of a night. Conspicuous
+certificates are never considered usual. Otherwise, the first of two slow nights would hide the second.
 """
 
 from __future__ import annotations

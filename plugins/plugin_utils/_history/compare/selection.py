@@ -71,8 +71,8 @@ def _of_history(history: History, term: str) -> list[Entry]:
 
 
 def _of_directory(history: History, selection: Selection, term: str) -> list[Entry]:
-    """Return the certificates of a run directory. If the history does not know the run, they are made from the
-    directory, which is left unchanged."""
+    """Return the certificates of a run directory. If the history does not contain the run, the certificates are made
+    from the directory, which is left unchanged."""
     directory = RunDirectory.open(absolute(term))
     found = history.of_run(str(directory.run["run_id"]))
     if found:

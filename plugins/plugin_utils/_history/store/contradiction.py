@@ -52,8 +52,8 @@ _STATED = (
     "parameters",
     "tables",
 )
-"""The keys in which a certificate must be equal to one that is made from the record again. Later versions may extend
-the other keys."""
+"""The keys in which a certificate must be equal to a certificate that is made again from the record. Later versions may
+extend the other keys."""
 
 
 def refuse_contradiction(directory: RunDirectory, folder: str) -> None:

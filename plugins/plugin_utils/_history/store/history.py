@@ -95,8 +95,8 @@ report."""
 
 @dataclass(frozen=True)
 class KeptRun:
-    """A run directory that the history keeps: the stage of the run, when it was opened, and, if known, the job that it
-    belongs to.
+    """A run directory that the history keeps: the stage of the run, when it was opened, and, if known, the job to which
+    it belongs.
 
     Values that come from the run are untrusted text.
     """

@@ -102,7 +102,7 @@ def refuse_password(url: str) -> None:
 
 
 def _psycopg(url: str) -> Any:
-    """Return the library, which is needed only for PostgreSQL and takes long to import."""
+    """Return the library, which is needed only for PostgreSQL and takes a long time to import."""
     try:
         import psycopg
         import psycopg.conninfo

@@ -327,7 +327,7 @@ def _state_open(model: Model, group: LimitGroup) -> str:
     )
     some = ", though some figures lie at the limit" if known and len(known) < len(needed) else ""
     return (
-        f"{group.text} neither kept nor broken beyond "
+        f"{group.text} neither met nor broken beyond "
         f"chance{_by(model, group, 'on')}{_at(model, group)}{_names(model, group)}; {enough}{some}"
     )
 

@@ -53,7 +53,7 @@ class Mark:
 class Strip:
     """A step: its title, the hosts that measured it, and the tightest limits on p99 and mean, or None.
 
-    subtitle names the stream, and figures says what the marks show if they do not show latencies.
+    subtitle names the stream, and figures describes what the marks show if they do not show latencies.
     """
 
     title: str

@@ -5,7 +5,7 @@
 """The formats of a report. Each module in this package is one format: FILE is the name of its file, and render() yields
 the text of the file from a model.
 
-AFTER_OTHERS says that it reads files of other formats. docs/report.md lists the files.
+If AFTER_OTHERS is true, the format reads files of other formats. docs/report.md lists the files.
 """
 
 from __future__ import annotations

@@ -112,8 +112,8 @@ def _capacities(hosts: list[tuple[Host, str]]) -> Iterator[str]:
     if known:
         yield om.family(
             "logdisk_run_capacity",
-            "The highest load at which the volume kept all limits, 0 if it kept them at "
-            "none; the label names the unit.",
+            "The highest load at which the volume met all limits, 0 if it met them at no load; the label names the "
+            "unit.",
         )
     for own, capacity in known:
         yield om.sample(

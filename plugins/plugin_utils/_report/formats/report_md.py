@@ -44,7 +44,7 @@ def render(model: Model) -> Iterator[str]:
     left_out = []
     if len(model.hosts) > SHOWN_HOSTS:
         left_out.append(more_hosts(len(model.hosts) - SHOWN_HOSTS))
-    # The last line, after an empty one, says what is left out.
+    # The last line, after an empty line, states what is left out.
     lines += _list_of_causes(causes(model), max(_FEWEST_CAUSE_LINES, MOST_LINES - 2 - len(lines) - len(hosts)))
     for name, section in (
         ("the hosts", hosts),

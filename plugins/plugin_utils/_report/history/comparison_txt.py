@@ -84,7 +84,7 @@ def class_sentence(part: Mapping[str, Any]) -> str:
     worse = f"{part['worse_hosts']} worse; " if part["worse_hosts"] else ""
     others = "the others" if worse else "all" if part["moved_together"] or part["worse_together"] else "they"
     if part["lower_bound"] is None:
-        return f"{worse}too few others to tell"
+        return f"{worse}too few other volumes for a result"
     bounds = f"{percent(part['change'])} ({interval(part['lower_bound'], part['upper_bound'])})"
     if part["worse_together"]:
         return (

@@ -152,7 +152,7 @@ def _parts(status: Mapping[str, Any], certified: Collection[Any]) -> list[tuple[
 
 
 def statement(status: Mapping[str, Any]) -> str:
-    """Return whether the fleet is certified, as one sentence."""
+    """Return a sentence that states whether the fleet is certified."""
     total = len(status["expected_hosts"])
     if status["certified"]:
         if total == 1:

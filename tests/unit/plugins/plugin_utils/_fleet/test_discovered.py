@@ -184,7 +184,7 @@ def test_without_published_sizes_they_are_those_of_the_variable_and_the_plan_say
     first, second = found.sizes["var-mqm-log"]
     assert (
         first.startswith("QM1 did not report how large its log writes are: ")
-        and second == "so the block sizes are those of sweep_block_sizes"
+        and second == "so the block sizes are taken from sweep_block_sizes"
     )
 
 

@@ -207,7 +207,7 @@ def test_a_size_that_was_measured_needs_no_line(certify, observe):
 
 
 def test_without_a_certificate_or_a_history_there_is_nothing_to_compare(observe, tmp_path):
-    assert observe(200_000)["text"].startswith("The history has no certificate of this volume")
+    assert observe(200_000)["text"].startswith("The history contains no certificate of this volume")
     assert "does not exist" in observe(200_000, place=str(tmp_path / "none.sqlite"))["text"]
 
 

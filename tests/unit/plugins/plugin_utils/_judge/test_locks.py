@@ -121,7 +121,7 @@ BROKEN = [
         {},
         "db01 and db02 do not see the same files there, so they do not share the directory",
     ),
-    ("settings", "same_machine", {}, "db01 and db02 are two names of one machine"),
+    ("settings", "same_machine", {}, "db01 and db02 are two names of the same machine"),
     (
         "settings",
         "one_kernel",
@@ -283,7 +283,7 @@ NOT_COVERED = [
     ("cut_off", "no_privilege", "packets cannot be filtered on db01 without root"),
     ("cut_off", "no_nft", "db01 has no nft"),
     ("cut_off", "no_server_address", "the address of the file server of db01 is not known"),
-    ("host_lost", "second_granted", "both hosts got the lock in an earlier step, so this one would show nothing new"),
+    ("host_lost", "second_granted", "both hosts got the lock in an earlier step, so this step would show nothing new"),
     ("lock_count", "", "no reason is recorded"),
 ]
 
@@ -321,7 +321,7 @@ def test_a_step_in_one_direction_says_nothing_about_the_other(step):
 
 def test_after_a_refused_setting_nothing_else_is_missing():
     refused = {**pair(), "steps": [row("settings", "db01", "db02", "broken", "same_machine")]}
-    assert record(refused).reasons == ["db01 and db02 are two names of one machine"]
+    assert record(refused).reasons == ["db01 and db02 are two names of the same machine"]
 
 
 @pytest.mark.parametrize(("load_s", "lasted"), [(598, "9.97 min"), (None, "a time that is not known"), (-1, "a time")])

@@ -367,7 +367,7 @@ def test_a_step_that_did_something_else_does_not_pass(share, operations, workers
     assert part["verdict"] == verdict
     if verdict != "pass":
         assert (
-            f"the step did not do what its workload asks for: reads of database {share * 100:g} % instead of 60 %"
+            f"the step did not do what its workload requires: reads of database {share * 100:g} % instead of 60 %"
             in part["reasons"][0].replace("The", "the")
         )
 

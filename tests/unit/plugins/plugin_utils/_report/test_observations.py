@@ -45,7 +45,7 @@ def test_the_summary_says_what_each_log_gets_the_slowest_against_its_certificate
         == "db01: queue manager QM1, log writes of 35.2 KiB take 2.69 ms on average, logger busy 26.9 % of the time"
     )
     assert live[1] == "db01: 12 times slower than certified: the volume changed or is shared."
-    assert live[5].startswith("db03: The history has no certificate of this volume")
+    assert live[5].startswith("db03: The history contains no certificate of this volume")
 
 
 def test_the_summary_says_what_is_to_be_said_against_a_comparison(tmp_path):
@@ -79,7 +79,7 @@ LOG, CALLS = (
     [
         ([], "log", "its log writes are not known"),
         ([CALLS], "log", "its log writes are not known"),
-        ([{**LOG, "operations": 0}, CALLS], "log", "no log write was seen"),
+        ([{**LOG, "operations": 0}, CALLS], "log", "no log write was observed"),
         ([CALLS], "MQPUT", "only calls were observed, not its log"),
         ([{**LOG, "operations": 900}], "log", "the duration of its log writes is not known"),
         ([{**LOG, "operations": 900, "latency_mean_ns": 690_000}], "log", "log writes of 8 KiB take 690 us on average"),

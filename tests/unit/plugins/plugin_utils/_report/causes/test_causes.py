@@ -244,7 +244,7 @@ def test_a_limit_that_only_warns_is_not_called_broken_if_it_is_open(tmp_path):
     above, below = statements(fabricate.run_directory(tmp_path, files, profile=profile), "warn")
     assert above == "above is fast in most writes, and very slow in a few: p99 3 ms at 4 KiB (limit 2 ms)"
     assert below.startswith(
-        "latency_p99 <= 2 ms neither kept nor broken beyond chance on 1 of 2 hosts at 4 KiB: below; "
+        "latency_p99 <= 2 ms neither met nor broken beyond chance on 1 of 2 hosts at 4 KiB: below; "
     )
 
 

@@ -164,7 +164,7 @@ def test_inconclusive_hosts_say_what_would_decide():
             {"worse_hosts": 2, "outcome": "worse"},
             "2 worse; the others did not move together, +0.0 % (-1.0 % to +1.0 %)",
         ),
-        ({"worse_hosts": 2, "lower_bound": None}, "2 worse; too few others to tell"),
+        ({"worse_hosts": 2, "lower_bound": None}, "2 worse; too few other volumes for a result"),
         ({"outcome": "inconclusive"}, "they did not move together, +0.0 % (-1.0 % to +1.0 %), inconclusive"),
         (
             {"worse_together": True},
