@@ -310,7 +310,7 @@ def _distinct(write: Callable[..., str], value: float, other: float) -> str:
 
 
 def _where(judged: Judged, words: Words) -> str:
-    """Return the name of the row, for people."""
+    """Return the displayed name of the row."""
     if judged["worker"] is None:
         return "in this run"
     count, load_point = f"({_units.format_count(judged['samples'])} {_counted_of(judged)})", _row_load(judged)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Makes the texts about why a run that passes does not certify."""
+"""Describes why a run that passes does not certify."""
 
 from __future__ import annotations
 

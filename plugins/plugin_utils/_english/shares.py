@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Makes the texts about the total to which a requested share of a workload refers."""
+"""Describes the total to which a requested share of a workload refers."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class Target:
 
     @property
     def text(self) -> str:
-        """The target as text for people."""
+        """The target as text for display."""
         clients = f"{_units.format_count(self.clients)} client{'' if self.clients == 1 else 's'}"
         return (
             f"{_units.format_number(self.messages_per_s)} messages/s of "

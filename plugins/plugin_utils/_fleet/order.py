@@ -118,8 +118,8 @@ def names(order: Mapping[str, Any]) -> dict[str, str]:
 
 
 def machine_differences(order: Mapping[str, Any], start: Mapping[str, Any], machine: Mapping[str, Any]) -> list[str]:
-    """Return short texts about how the machine that answers differs from the one that was started, in its identity and
-    its start.json."""
+    """Return short descriptions of how the machine that answers differs, in its identity and its start.json, from the
+    machine that was started."""
     ordered, kept = order["machine"], as_dict(start.get("order"))
     then = as_dict(start.get("machine"))
     pairs = [(f"{key} in start.json", _text(kept.get(key)), wanted) for key, wanted in names(order).items()]
@@ -133,7 +133,7 @@ def machine_differences(order: Mapping[str, Any], start: Mapping[str, Any], mach
 
 
 def table_differences(order: Mapping[str, Any], tables: Tables) -> list[str]:
-    """Return short texts about how the tables differ from the order."""
+    """Return short descriptions of how the tables differ from the order."""
     rows = _row_differences(order, tables) if tables.layout.described and tables.exit_status == 0 else ()
     return [
         *_differing(_run_pairs(order, tables.run)),

@@ -40,13 +40,13 @@ def is_device(path: str) -> bool:
 
 
 def directories_of(places: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the directories that are named for places, without duplicates."""
+    """Return the directories that are specified for places, without duplicates."""
     return [path for path in dict.fromkeys(itertools.chain.from_iterable(places.values())) if not is_device(path)]
 
 
 def placed(places: Mapping[str, Sequence[str]], path: str, workload: Workload) -> dict[str, list[str]]:
-    """Return the paths of each place of a workload: the paths that are named for it, or else the volume's paths. Raises
-    OptionError."""
+    """Return the paths of each place of a workload: the paths that are specified for it, or else the volume's paths.
+    Raises OptionError."""
     names = [place.name for place in workload.places]
     unknown = [name for name in places if name not in names]
     if unknown:
@@ -93,8 +93,8 @@ def on_devices(workload: Workload, devices: Mapping[str, Sequence[str]]) -> Work
 
 
 def check_erasure(erase: Any, devices: Iterable[str]) -> None:
-    """Raise OptionError unless all devices of places are named as devices that may be overwritten, by exactly the same
-    paths, and no other device is named."""
+    """Raise OptionError unless exactly the devices of the places, by the same paths, are named as devices that may be
+    overwritten."""
     allowed = [] if erase is None else erase
     if not isinstance(allowed, (list, tuple)) or not all(isinstance(path, str) for path in allowed):
         raise OptionError(f"{ERASE} must be a list of devices, each by the path of its place, not {erase!r}")

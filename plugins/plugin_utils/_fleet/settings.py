@@ -136,7 +136,7 @@ def _one_line(value: Any) -> str:
     if isinstance(value, Mapping):
         value = ", ".join(f"{key}={_one_line(value[key])}" for key in sorted(value, key=str))
     elif isinstance(value, (list, tuple)):
-        raise ValueError("must be a text, or a dictionary of texts and numbers")
+        raise ValueError("must be a string, or a dictionary of strings and numbers")
     text = " ".join(str("" if value is None else value).split())
     if not text.isprintable():
         raise ValueError("contains characters that cannot be printed")

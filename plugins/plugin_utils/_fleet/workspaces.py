@@ -88,8 +88,8 @@ def volume_layout(planned: dict[str, Any], answer: dict[str, Any], privileged: b
 
 
 def paths_of(planned: dict[str, Any], made: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return what was created on the paths of a volume. ``directories`` is the list as the tester has it, including
-    devices. ``given`` is the value of the tester's --dir."""
+    """Return what was created on the paths of a volume. ``directories`` is the list as it is passed to the tester,
+    including devices. ``given`` is the value of the tester's --dir."""
     devices: dict[str, list[str]] = {}
     for device in planned["devices"]:
         devices.setdefault(device["place"], []).append(device["path"])

@@ -102,7 +102,7 @@ class Capacity:
         return next_load(self.highest_passed, self.lowest_not_passed) if self.points else None
 
     def text(self, load: float) -> str:
-        """Format a load for people: "80 BSU"."""
+        """Format a load for display: "80 BSU"."""
         return text_of_load(load, self.load_unit)
 
     def held_together_with(self, others: Mapping[str, Capacity]) -> Capacity:
@@ -128,7 +128,7 @@ class Capacity:
 
 
 def text_of_load(load: float, load_unit: str) -> str:
-    """Format a load for people, with the unit of the load points: "80 BSU"."""
+    """Format a load for display, with the unit of the load points: "80 BSU"."""
     return f"{load:g} {load_unit}" if load % 1 else Words("", "", load_unit, load_unit).load_text(int(load))
 
 

@@ -61,7 +61,8 @@ def findings_of(pair: Pair, limits: Mapping[str, Any], waivers: Iterable[Waiver]
     """Return why a pair of hosts does not pass, none if it does. limits is a complete section (``limits_of``), and
     waivers are those that are valid today.
 
-    A finding has ``at``, which names the pair, the directory and the roles of the hosts, and the figures of its row.
+    A finding contains the figures of its row, and ``at``, which names the pair, the directory and the roles of the
+    hosts.
     """
     required = required_steps(limits)
     broken = [_finding(LOCK_BROKEN, FAIL, pair, row) for row in pair["steps"] if row["outcome"] == BROKEN]

@@ -43,7 +43,7 @@ ONCE = (RUN, TARGET, CAPACITY)
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of quantity: the name of its base unit, how it is parsed, and how it is formatted for people."""
+    """A kind of quantity: the name of its base unit, how it is parsed, and how it is formatted for display."""
 
     unit: str
     parse: Callable[[object], float]

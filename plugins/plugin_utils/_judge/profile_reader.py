@@ -207,7 +207,7 @@ def _read_origins(data: Mapping[str, Any], base: Profile) -> tuple[str, ...]:
     origins = read_sequence(data.get("derived_from", []), "derived_from")
     if not all(isinstance(origin, str) for origin in origins):
         raise DefinitionError(
-            f"derived_from {shown(origins)} must be a list of texts; to extend a profile, write extends."
+            f"derived_from {shown(origins)} must be a list of strings; to extend a profile, use extends."
         )
     return tuple(origins)
 

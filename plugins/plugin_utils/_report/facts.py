@@ -259,10 +259,10 @@ def _member(title: str) -> str:
 
 
 _LIMITS_REACHED = (
-    ("volume_limits_volume_iops_s", "Volume at its limit of operations"),
-    ("volume_limits_volume_throughput_s", "Volume at its limit of throughput"),
-    ("volume_limits_instance_iops_s", "Instance at its limit of operations"),
-    ("volume_limits_instance_throughput_s", "Instance at its limit of throughput"),
+    ("volume_limits_volume_iops_s", "Volume at its IOPS limit"),
+    ("volume_limits_volume_throughput_s", "Volume at its throughput limit"),
+    ("volume_limits_instance_iops_s", "Instance at its IOPS limit"),
+    ("volume_limits_instance_throughput_s", "Instance at its throughput limit"),
 )
 
 _FACTS = {

@@ -72,7 +72,7 @@ class Cell:
 
 
 def figure(figures: Mapping[str, Any], column: str, write: Any) -> str:
-    """Format a figure for people: "" if there is none, and with "≥" if it is known to be too low."""
+    """Format a figure for display: "" if there is none, and with "≥" if it is known to be too low."""
     value = figures.get(column)
     if value is None:
         return ""

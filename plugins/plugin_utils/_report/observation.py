@@ -42,7 +42,7 @@ def observation_lines(model: Model) -> list[str]:
 
 
 def figures_text(host: Host) -> str:
-    """Return texts about the activity of the log, and about how busy its logger was."""
+    """Describe the activity of the log, and how busy its logger was."""
     figures = log_figures(host)
     busy = number(host.own.get("utilisation"), "share")
     elapsed_s = number(host.own, "elapsed_s")
@@ -132,7 +132,7 @@ def number(data: Any, key: str) -> float | None:
 
 
 def moment(epoch_s: float | None, form: str = "%Y-%m-%d %H:%M:%S UTC") -> str:
-    """Format a time for people; empty if it is unknown or cannot be shown."""
+    """Format a time for display; the result is empty if the time is unknown or cannot be shown."""
     try:
         return "" if epoch_s is None else datetime.datetime.fromtimestamp(epoch_s, datetime.timezone.utc).strftime(form)
     except (OverflowError, OSError, ValueError):

@@ -11,8 +11,8 @@ this is not a single host's fault. Therefore, a host is named as worse only beca
 its class. Non-inferiority must be shown by the unadjusted change, so that a change that slows all hosts equally is not
 ignored. Everything is computed from logarithms.
 
-Some hosts are noisier than others. A host has few runs, so the estimate of its noise is moved towards the noise of its
-class (moderation.py).
+Some hosts are noisier than others. A host has few runs, so the estimate of its noise is shifted towards the noise of
+its class (moderation.py).
 """
 
 from __future__ import annotations

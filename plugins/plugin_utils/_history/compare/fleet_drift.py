@@ -207,8 +207,8 @@ def _certificate_data(entry: Entry, content: Content, before: Content | None) ->
 
 
 def _series(group: str, contents: Sequence[Content], figure: str) -> _Series:
-    """Return a figure of all certificates. A certificate is used if it can be compared with the newest one that can be
-    compared at all."""
+    """Return the values of a figure in all certificates. A certificate is used if it can be compared with the newest
+    one that can be compared at all."""
     reference = next(
         (content for content in reversed(contents) if not why_incomparable(content, content, figure)), None
     )

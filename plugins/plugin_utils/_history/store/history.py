@@ -363,7 +363,7 @@ class History(abc.ABC):
         it is a directory that hosts share; return the number of these entries.
 
         The label is the host's name, followed by a slash and the name of the volume unless it is the default name.
-        Later judgements are valid again.
+        Judgements that are made afterwards are valid.
         """
         names = {(label, DEFAULT_VOLUME), tuple(label.rpartition("/")[::2])}
         with self._reported("cannot be written"), self._transaction():

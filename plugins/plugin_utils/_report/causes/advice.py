@@ -187,8 +187,8 @@ OTHERS = {
     ),
     "no_stream": Advice(
         "nothing that the limit judges was measured",
-        "Measure a workload with the stream and the operation that the limit names (sweep_workload), or judge this one "
-        "by a profile that is made for it.",
+        "Measure a workload with the stream and the operation that the limit names (sweep_workload), or judge this "
+        "workload by a profile that is made for it.",
         (),
     ),
     "pace": Advice(

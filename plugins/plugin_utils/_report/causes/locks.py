@@ -57,8 +57,8 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
     ),
     "same_host": LockAdvice(
         "the lock was given to two processes of one host",
-        "Put no queue manager there: the file system has no usable locks. Use one of those in IBM's testing statement "
-        "for multi-instance queue managers.",
+        "Put no queue manager there: the file system has no usable locks. Use a file system listed in IBM's testing "
+        "statement for multi-instance queue managers.",
         (SYSTEM, STORAGE),
         consequence=f"Even on one host, locks exclude nobody. {_TWO_ACTIVE}",
     ),
@@ -111,7 +111,7 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
         f"whose lease has expired. Mount with vers=4.1 or 4.2 and hard, and set nfs.recover_lost_locks=N. {_AGAIN}",
         (STORAGE, SYSTEM),
         consequence=(
-            "A former active instance that comes back writes into the log of the one that took over. The log is "
+            "A former active instance that comes back writes into the log of the instance that took over. The log is "
             "damaged: recovery stops there, and committed messages are lost."
         ),
     ),

@@ -30,7 +30,7 @@ def beside_limits(host: Host, limits: Iterable[Mapping[str, Any]]) -> list[dict[
 
 def unexplained(host: Host) -> list[dict[str, Any]]:
     """Return the findings of a host that are neither about a limit nor added by the history. If there is no reason at
-    all, return one finding without a text."""
+    all, return one finding without text."""
     found = [
         finding
         for finding in beside_limits(host, (limit for limit in host.limits if limit["verdict"] != PASS))

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""index.html: one self-contained page for people, usable from a file, on paper,
-in the dark and with thousands of hosts."""
+"""index.html: one self-contained page for people, usable from a file, on paper, in dark mode and with thousands of
+hosts."""
 
 from __future__ import annotations
 

@@ -318,7 +318,7 @@ def edit(*path, value):
         (edit("qualifies", "episode_s", value=-1), "qualifies.episode_s -1 must be 0 to"),
         (edit("qualifies", "episode_s", value="2 s"), "qualifies.episode_s '2 s' must be a number"),
         (edit("derived_from", value="mq-log-silver 2"), "derived_from must be a list"),
-        (edit("derived_from", value=[2]), "derived_from .* to extend a profile, write extends"),
+        (edit("derived_from", value=[2]), "derived_from .* to extend a profile, use extends"),
         (edit("qualifies", "min_footprint", value="1 GB"), r"qualifies.min_footprint: '1 GB' is not a size"),
         (edit("qualifies", "min_footprint", value=0), "qualifies.min_footprint 0 must be at least 1"),
         (edit("qualifies", "min_footprint", value=None), "qualifies.min_footprint: .*not a size"),
