@@ -14,7 +14,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.playbooks impor
 
 def playbooks_in() -> str | None:
     """Return the directory of the playbooks in the form used by this command; empty if the command uses their names in
-    the collection. None if there is no command."""
+    the collection. The result is None if there is no command."""
     arguments = context.CLIARGS.get("args") or ()
     directories = (os.path.dirname(argument) or "." for argument in map(str, arguments) if argument.endswith(".yml"))
     return next(filter(has_playbooks, directories), "") if arguments else None

@@ -93,8 +93,8 @@ def on_devices(workload: Workload, devices: Mapping[str, Sequence[str]]) -> Work
 
 
 def check_erasure(erase: Any, devices: Iterable[str]) -> None:
-    """Raise OptionError unless exactly the devices of the places, by the same paths, are named as devices that may be
-    overwritten."""
+    """Raise OptionError unless the list of devices that may be overwritten contains exactly the devices of the places,
+    by the same paths."""
     allowed = [] if erase is None else erase
     if not isinstance(allowed, (list, tuple)) or not all(isinstance(path, str) for path in allowed):
         raise OptionError(f"{ERASE} must be a list of devices, each by the path of its place, not {erase!r}")

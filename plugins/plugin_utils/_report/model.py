@@ -160,7 +160,7 @@ class JudgedRow:
 
     @property
     def step(self) -> tuple[Any, ...]:
-        """The step and series that the row belongs to, regardless of the worker."""
+        """The step and series to which the row belongs, regardless of the worker."""
         return self.load_point, self.block_size_bytes, self.stream, self.operation
 
 

@@ -223,7 +223,7 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
         "a step decides nothing",
         "Correct the named problem, and run playbooks/locks.yml again.",
         (SYSTEM,),
-        consequence="Nothing is proven: the locks may work or not.",
+        consequence="Nothing is proven: the locks may or may not work.",
     ),
 }
 """The advice on each kind of finding."""

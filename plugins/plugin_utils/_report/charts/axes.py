@@ -258,7 +258,7 @@ def _texts(labels: Iterable[tuple[str, str]], places: Iterable[_Place]) -> Marku
 
 
 def _along(course: Sequence[tuple[float, float]]) -> Iterable[tuple[float, float]]:
-    """Yield points along a line. Their distance is about that of the strokes of a letter."""
+    """Yield points along a line. The distance between them is about that between the strokes of a letter."""
     for (x, y), (next_x, next_y) in zip(course, course[1:]):
         count = 1 + int(max(abs(next_x - x), abs(next_y - y)) / 3)
         yield from (

@@ -66,8 +66,8 @@ class _Bound:
 
 
 def capacity_chart(host: Host) -> Markup:
-    """Return the chart of the metric that decides the capacity, or of the mean if this metric is not a latency. Empty
-    if there are figures for fewer than two load points."""
+    """Return the chart of the metric that decides the capacity, or of the mean if this metric is not a latency. The
+    chart is empty if there are figures for fewer than two load points."""
     return load_chart(host, _capacity_metric(host)) if host.climbed else Markup("")
 
 

@@ -131,7 +131,7 @@ def _sections(model: Model, hosts: Sequence[Host]) -> list[Markup]:
 
 
 def _overview(model: Model, shown: Sequence[Host], detailed: int) -> Markup | str:
-    """Return the section about all hosts that only some kinds of runs have. The first hosts are linked to their
+    """Return the section about all hosts, which only some kinds of runs have. The first hosts are linked to their
     sections."""
     links = [host_link(host.label, number if number <= detailed else None) for number, host in enumerate(shown, 1)]
     return model.kind.view.overview(model, list(zip(shown, links, strict=True)))

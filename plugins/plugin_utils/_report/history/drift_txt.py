@@ -145,7 +145,7 @@ def limit_sentence(volume: Mapping[str, Any]) -> str:
 
 
 def moments_of(volume: Mapping[str, Any]) -> Callable[[str], str]:
-    """Return how to format the times of a volume's certificates."""
+    """Return the function that formats the times of a volume's certificates."""
     return moments_text(each["judged_at"] for each in volume["certificates"])
 
 
@@ -170,7 +170,7 @@ def class_sentence(part: Mapping[str, Any], figure: str) -> str:
         _units.format_duration if figure.endswith("_ns") else (lambda value: _units.format_number(1 / value))
     )
     name = f"{part['class']} ({_volumes(part['volumes'])})"
-    text = f"{name}: {write(part['lowest'])} to {write(part['highest'])}, middle {write(part['middle'])}"
+    text = f"{name}: {write(part['lowest'])} to {write(part['highest'])}, median {write(part['middle'])}"
     unlike = [f"{each['host']} {percent(each['deviation'])}" for each in part["unlike"]]
     more = f" and {len(unlike) - 5} more" if len(unlike) > 5 else ""
     return text + (f"; unlike the others: {', '.join(unlike[:5])}{more}" if unlike else "")

@@ -106,7 +106,7 @@ def test_the_screen_says_what_drifts_and_what_changed():
         "  volumes       1 drifting, 1 steady; latency_mean, margin 10 %",
         "  drifting      db07: 1 of 2 rows beyond the limit, most latency_mean at 64 KiB: +30 % (limit +10 %)",
         "  changed       db07: 2026-01-04 latency_mean +20 % to +25 % at 2 rows; changed then: kernel 6.1 -> 6.12",
-        "  unlike        PM1743 (12 volumes): 100 us to 400 us, middle 200 us; unlike the others: db07 +100 %",
+        "  unlike        PM1743 (12 volumes): 100 us to 400 us, median 200 us; unlike the others: db07 +100 %",
         "  page          x/drift.html",
     ]
 
