@@ -237,7 +237,7 @@ def test_a_queue_manager_with_a_problem_is_refused_by_name_and_costs_no_other_vo
         (
             "QM-2",
             (
-                "/x/qm.ini, line 3: LogFilePages is 'x'. Correct that, or give the volumes of this "
+                "/x/qm.ini, line 3: LogFilePages is 'x'. Correct that, or specify the volumes of this "
                 "host as workspace_volumes instead"
             ),
         )
@@ -298,7 +298,7 @@ def test_a_host_without_any_of_its_logs_has_no_volume_only_if_they_are_to_be_ski
         ),
     ):
         plan(absent("QM1"))
-    with pytest.raises(DiscoveryError, match=r"can be planned: no answer\. Correct that, or give"):
+    with pytest.raises(DiscoveryError, match=r"can be planned: no answer\. Correct that, or specify"):
         plan(absent("QM1"), {"name": "QM2", "problem": "no answer"}, skip_absent=True)
     with pytest.raises(DiscoveryError, match="cannot be used"):
         plan({"name": "QM1", "problem": "", "absent": True}, queue_manager("QM2"), skip_absent=True)
@@ -353,7 +353,7 @@ def test_the_screen_shows_each_volume_and_what_is_left_out():
         "  var-mqm-log: QM1, QM4 in /var/mqm/log/logdisk: 3 files of 16M each, writes of 4K to 2M, 1 to 2 writers",
         "    /var/mqm/log (xfs on /dev/sdb1, 10 GiB): 96 MiB of test files fit into 9 GiB of free space",
         (
-            "  NOT in this plan: QM2: no answer within 10 s. Correct that, or give the volumes of this "
+            "  NOT in this plan: QM2: no answer within 10 s. Correct that, or specify the volumes of this "
             "host as workspace_volumes instead"
         ),
     ]

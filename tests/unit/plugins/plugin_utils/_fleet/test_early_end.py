@@ -32,13 +32,17 @@ ALONE = "only for volumes that are measured alone"
         ({}, [plan(order="in_turn", discover=True)], ""),
         ({"sweep_start_at": "2026-11-22T02:00:00Z"}, [plan()], ALONE),  # other runs start at the same time
         ({"sweep_start_at": "2026-11-22T02:00:00Z", **ISOLATED}, [plan(mode="isolated")], ""),
-        ({}, [plan(searches=True)], "not for a search or a target"),
-        ({}, [plan(load_target=4)], "not for a search or a target"),
+        ({}, [plan(searches=True)], "cannot be used with a search or a target"),
+        ({}, [plan(load_target=4)], "cannot be used with a search or a target"),
         ({}, [plan(workload="commit")], "because h0 has another workload"),
         ({"sweep_end_early": "none"}, [plan(2), plan()], ""),
         ({"sweep_end_early": "decided"}, [plan()], ""),
         ({"sweep_end_early": "decided"}, [plan(2)], ALONE),
-        ({"sweep_end_early": "decided", "gate_baseline": ["last"]}, [plan()], "not for a run that is compared with"),
+        (
+            {"sweep_end_early": "decided", "gate_baseline": ["last"]},
+            [plan()],
+            "cannot be used in a run that is compared with",
+        ),
         ({"gate_baseline": ["last"]}, [plan()], ""),
     ],
 )

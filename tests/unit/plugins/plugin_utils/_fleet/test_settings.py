@@ -88,7 +88,12 @@ def test_the_settings_of_an_array_are_a_line_whatever_the_order_of_their_keys():
 
 @pytest.mark.parametrize(
     "value, reason",
-    [("a\x1b[31m", "cannot be printed"), ("x" * 501, "at most 500"), (["a"], "text, or"), ({"a": ["b"]}, "text, or")],
+    [
+        ("a\x1b[31m", "cannot be printed"),
+        ("x" * 501, "at most 500"),
+        (["a"], "string, or"),
+        ({"a": ["b"]}, "string, or"),
+    ],
 )
 def test_settings_of_an_array_that_cannot_be_shown_are_refused(value, reason):
     with pytest.raises(SettingsError, match=f"^a, b: gate_array_settings .*{reason}"):

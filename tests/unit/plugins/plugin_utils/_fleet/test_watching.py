@@ -40,7 +40,7 @@ def test_options_that_fit_together(changes):
         ({"calls": ['MQPUT"; system("x")']}, "is not the name of a call"),
         ({"interval": 0.5}, "observe_interval is 0.5, but must be at least 1 second"),
         ({"interval": float("nan")}, "observe_interval is nan, but must be"),
-        ({"duration": 5.0}, "observe_duration (5 s) is shorter than observe_interval (10 s): lengthen"),
+        ({"duration": 5.0}, "observe_duration (5 s) is shorter than observe_interval (10 s): increase"),
         ({"duration": 1e99}, "observe_duration is 1e+99 s, but must be at most 604800 s"),
         ({"duration": float("nan")}, "observe_duration is nan s, but must be at most"),
         ({"volume": "../x"}, "the volume '../x' must be a name"),
