@@ -161,7 +161,7 @@ def _fleet(model: Model, shown: Sequence[Host], detailed: int) -> dict[str, Any]
         "rows": _Each(
             lambda place: FleetRow(shown[place], place + 1 if place < detailed else None, steps, filters), len(shown)
         ),
-        "filters": [(each.name, each.title, each.values) for each in filters],
+        "filters": filters,
         "compared": any(host.comparison for host in model.hosts),
         "fleet_chart": fleet_chart(strips, model.words.size) if len(model.hosts) > 1 else "",
         "fleet_sentences": [strip.sentence() for strip in strips],

@@ -24,6 +24,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.columns
     NUMBER,
     TEXT,
     Column,
+    distinguishing,
     filled,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_page
@@ -94,6 +95,7 @@ def render_status(
     shown = status["volumes"][:MOST_ROWS]
     domain = common_domain(sorted({each["host"] for each in shown}))
     word = Counter(each["state"] for each in shown)
+    filters = distinguishing("profile", "Profile", shown, lambda each: str(each["profile"]))
     return render_page(
         "status.html.j2",
         styles=["status.css"],
@@ -117,7 +119,8 @@ def render_status(
         cut_text=_cut_text,
         locks=status["locks"],
         domain=domain[1:],
-        table=filled(_columns(runs, domain), shown, lambda each: each["state"]),
+        table=filled(_columns(runs, domain), shown, lambda each: each["state"], filters),
+        filters=filters,
         counts=[(state, word[state]) for state in STATES],
         left=max(0, len(status["volumes"]) - MOST_ROWS),
         badge=badge,
@@ -261,6 +264,8 @@ def _run_link(run_id: str | None, runs: Collection[str]) -> Markup | str:
 def _remarks(each: Mapping[str, Any]) -> Markup:
     """Return details in addition to the state: its reason, a later attempt, clones and changes."""
     texts = [] if each["state"] in CURRENT and not each["attempt"] and not each["clones"] else [each["sentence"]]
+    if each["revoked"]:
+        texts.append(f"revoked on {each['revoked']['at'][:10]} by {each['revoked']['by']}: {each['revoked']['reason']}")
     if not each["is_expected"]:
         texts.append("the host is not among the expected ones")
     since = each["changed_since"]

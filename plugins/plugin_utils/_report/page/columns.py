@@ -11,9 +11,13 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.changes import UNKNOWN
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import brief
 
 NUMBER, TEXT, LONG_TEXT, PICTURE, NAME = "", "left", "text", "left axis", "name"
 """The alignment of columns, as CSS classes of the page."""
+
+_MOST_VALUES = 200
+"""The maximum number of values of a filter. A filter with more values is not offered."""
 
 _Item = TypeVar("_Item")
 
@@ -47,20 +51,51 @@ class Column(Generic[_Item]):
 
 
 @dataclass(frozen=True)
+class Filter(Generic[_Item]):
+    """A filter for rows, in addition to names and verdicts: its name, its title, the values that occur, and the value
+    of the item of a row."""
+
+    name: str
+    title: str
+    values: list[str]
+    of: Callable[[_Item], str]
+
+    @property
+    def options(self) -> list[str]:
+        """The values as they are shown."""
+        return [brief(value) for value in self.values]
+
+
+def distinguishing(name: str, title: str, items: Iterable[_Item], of: Callable[[_Item], str]) -> list[Filter[_Item]]:
+    """Return the filter by a value of items. The list is empty if the filter would distinguish nothing, or if there are
+    too many values to choose from."""
+    values = sorted({of(item) for item in items} - {""})
+    return [Filter(name, title, values, of)] if 1 < len(values) <= _MOST_VALUES else []
+
+
+def numbers_of(item: _Item, filters: Iterable[Filter[_Item]]) -> list[tuple[str, int]]:
+    """Return the name of each filter with the number that the value of an item has in it; the first is 1."""
+    return [(each.name, each.values.index(each.of(item)) + 1) for each in filters if each.of(item) in each.values]
+
+
+@dataclass(frozen=True)
 class Row:
-    """A row of a table, with the word that the page uses to filter it."""
+    """A row of a table, with the word that the page uses to filter it, and the names and numbers of the values by which
+    it can be filtered in addition."""
 
     verdict: str
     cells: list[Cell]
+    filters: list[tuple[str, int]]
 
 
 def filled(
-    columns: Sequence[Column[_Item]], items: Iterable[_Item], word: Callable[[_Item], str]
+    columns: Sequence[Column[_Item]],
+    items: Iterable[_Item],
+    word: Callable[[_Item], str],
+    filters: Sequence[Filter[_Item]] = (),
 ) -> tuple[list[tuple[Any, str]], list[Row]]:
     """Return the titles and the rows of a table without its empty columns; the first column is always kept."""
-    rows = [(word(item), [column.cell(item) for column in columns]) for item in items]
-    kept = [
-        place for place in range(len(columns)) if not place or any(not cells[place].is_empty for dummy, cells in rows)
-    ]
+    rows = [Row(word(item), [column.cell(item) for column in columns], numbers_of(item, filters)) for item in items]
+    kept = [place for place in range(len(columns)) if not place or any(not row.cells[place].is_empty for row in rows)]
     titles = [(columns[place].title, columns[place].kind) for place in kept]
-    return titles, [Row(name, [cells[place] for place in kept]) for name, cells in rows]
+    return titles, [Row(row.verdict, [row.cells[place] for place in kept], row.filters) for row in rows]

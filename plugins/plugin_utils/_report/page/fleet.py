@@ -6,7 +6,7 @@ sizes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,11 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.limit
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import Cell, cells
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import brief
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.columns import (
+    Filter,
+    distinguishing,
+    numbers_of,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import SeriesKey, stream_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.shares import share_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.worst_use import used_limits
@@ -36,31 +41,16 @@ LEVELS = (
 
 _ALIKE_MARGIN = 0.1
 """How much volumes of a class may differ without being named."""
-_MOST_VALUES = 200
-"""The maximum number of values of a filter. A filter with more values is not offered."""
 _NAMED = 5
 _LATENCY, _RESPONSE = "latency", "response"
 
 
-@dataclass(frozen=True)
-class Filter:
-    """A filter for hosts, in addition to names and verdicts: its name, its title,
-    the values that occur, and the value of a host."""
-
-    name: str
-    title: str
-    values: list[str]
-    of: Callable[[Host], str]
-
-
-def filters_of(hosts: Sequence[Host]) -> list[Filter]:
+def filters_of(hosts: Sequence[Host]) -> list[Filter[Host]]:
     """Return the filters that distinguish hosts."""
-    found = []
-    for name, title, value_of in (("class", "Class", _class_of), ("volume", "Volume", _volume_of)):
-        values = sorted({value_of(host) for host in hosts} - {""})
-        if 1 < len(values) <= _MOST_VALUES:
-            found.append(Filter(name, title, values, value_of))
-    return found
+    return [
+        *distinguishing("class", "Class", hosts, _class_of),
+        *distinguishing("volume", "Volume", hosts, _volume_of),
+    ]
 
 
 def _class_of(host: Host) -> str:
@@ -78,12 +68,10 @@ class FleetRow:
     can filter, as names and numbers of values.
     """
 
-    def __init__(self, host: Host, number: int | None, steps: Sequence[Step], filters: Sequence[Filter]) -> None:
+    def __init__(self, host: Host, number: int | None, steps: Sequence[Step], filters: Sequence[Filter[Host]]) -> None:
         self.of = host
         self.number = number
-        self.filters = [
-            (each.name, each.values.index(each.of(host)) + 1) for each in filters if each.of(host) in each.values
-        ]
+        self.filters = numbers_of(host, filters)
         self._steps = steps
 
     @property

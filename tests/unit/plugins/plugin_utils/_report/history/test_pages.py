@@ -113,6 +113,22 @@ def test_the_first_screen_of_the_status_answers_before_any_text_explains(browser
 
 
 @needs_a_browser
+def test_the_status_can_be_filtered_by_profile_and_its_address_remembers_that(browser, tmp_path):
+    path = tmp_path / "status.html"
+    path.write_text("".join(render_status(test_status.fleet(80))), encoding="utf-8")
+    browser.open(path)
+    browser.run(
+        "(select => { select.value = '1'; select.dispatchEvent(new Event('change')); })"
+        "(document.querySelector('select[data-filter=profile]'))"
+    )
+    shown = "[...document.querySelectorAll('.matrix tbody tr')].filter(row => !row.hidden).map(row => row.innerText)"
+    assert [row.count("mq-log-gold") for row in browser.run(shown)] == [1] * 6
+    fragment = browser.run("location.hash")
+    browser.open(path, fragment=fragment)
+    assert (fragment, len(browser.run(shown))) == ("#?profile=1", 6)
+
+
+@needs_a_browser
 @pytest.mark.parametrize("dark", [False, True])
 def test_text_can_be_read_in_either_scheme(browser, page, dark):
     assert pale_texts(browser, page, dark) == {}

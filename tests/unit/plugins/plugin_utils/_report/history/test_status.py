@@ -16,6 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import Change
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import problems_by_host, status_json
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import Revocation
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.status_html import (
     days_text,
     figures,
@@ -31,8 +32,10 @@ from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.p
 
 DAY = datetime.date(2026, 6, 1)
 TODAY = Today(DAY, 14)
-KINDS = 10
+KINDS = 11
 """After this many hosts, the states of made_up() begin again."""
+REVOKED, WITHDRAWN = 10, "run-withdrawn"
+"""The number of the first host whose certificate is revoked, and the run of such certificates."""
 
 
 def ago(days):
@@ -42,7 +45,7 @@ def ago(days):
 def made_up(number, host, healthy):
     """Return the entries of a host: one in each state, and then only certified ones if most are healthy."""
     kind = number % KINDS if not healthy or number < KINDS or number % 17 == 0 else 0
-    keys = {"host": host, "volume_id": f"v{number}", "profile": "mq-log-silver"}
+    keys = {"host": host, "volume_id": f"v{number}", "profile": "mq-log-gold" if number % 40 > 36 else "mq-log-silver"}
     valid = entry(ago(number * 37 % 75), **keys)
     return {
         1: [entry(ago(3), FAILS, **keys)],
@@ -53,6 +56,7 @@ def made_up(number, host, healthy):
         6: [valid, dataclasses.replace(entry(ago(0), FAILS, **keys), volume_facts="io_error")],
         7: [entry(ago(83 + number % 7), **keys)],
         8: [entry(ago(100), **keys), entry(ago(2), ATTEMPT, **keys)],
+        REVOKED: [entry(ago(5), run_id=WITHDRAWN, **keys)],
     }.get(kind, [valid])
 
 
@@ -79,14 +83,19 @@ def status_of(names, healthy=False, unknown=()):
         for number, name in enumerate(names)
         if name in own and number % 5 == 4 and number < 200
     ]
-    lines = fleet_status(entries, set(), TODAY, cuts)
+    revoked = {
+        each.sha256: Revocation(each.sha256, f"{ago(1)}T09:00:00Z", "ops", "firmware recalled")
+        for each in entries
+        if each.run_id == WITHDRAWN
+    }
+    lines = fleet_status(entries, revoked, TODAY, cuts)
     expected = [*names, *unknown]
     changed = {
         key_of(line): Since(line.entry, (Change("kernel", "6.1.0-17", "6.12.0-3"),))
         for line in lines[:60:3]
         if line.entry
     }
-    return status_json(lines, expected, problems_by_host(lines, expected, {}), TODAY, {}, changed)
+    return status_json(lines, expected, problems_by_host(lines, expected, {}), TODAY, revoked, changed)
 
 
 def fleet(size, healthy=True):
@@ -104,7 +113,7 @@ def page_of(status, **keys):
         (status_of(["a"], unknown=["b"]), "1 of 2 hosts is not certified: 1 missing."),
         (
             fleet(20, healthy=False),
-            "13 of 20 hosts are not certified: 5 failed, 4 expired, 4 missing.",
+            "14 of 20 hosts are not certified: 5 failed, 4 expired, 5 missing.",
         ),
     ],
     ids=["one", "unknown", "every"],
@@ -152,10 +161,11 @@ def test_each_reason_is_told_once_with_its_hosts_and_what_to_do():
             2,
         ),
         ("missing", "the history does not contain it", 2),
+        ("missing", "the certificate for mq-log-silver was revoked", 1),
     ]
     text = " ".join(page_of(status, playbooks="/opt/books").texts)
     assert all(text.count(f": {each['reason']}\n") == 1 or f": {each['reason']}" in text for each in status["reasons"])
-    assert "ansible-playbook /opt/books/certify.yml --limit mq0001.prod.example.com,mq0011.prod.example.com" in text
+    assert "ansible-playbook /opt/books/certify.yml --limit mq0001.prod.example.com,mq0012.prod.example.com" in text
 
 
 def test_what_is_unknown_is_empty():
@@ -165,6 +175,23 @@ def test_what_is_unknown_is_empty():
     # A volume that was never certified has no day, no number of days and no run.
     (tried,) = (row for row in page.rows if row[0].startswith("e"))
     assert tried[2] == tried[5] == "" and tried[3] == "\u2013"
+
+
+def test_a_revoked_certificate_has_its_lane_and_its_remark_says_who_withdrew_it_and_why():
+    status = fleet(20, healthy=False)
+    text = "".join(render_status(status))
+    page = Page(text)
+    assert '<span>1 revoked</span><svg class="marks"' in text
+    (row,) = (row for row in page.rows if row[0].startswith("mq0010"))
+    assert row[1] == "! revoked" and row[2:4] == ["", "\u2013"]
+    assert row[-1] == ("mq-log-silver of 2026-05-27 was revokedrevoked on 2026-05-31 by ops: firmware recalled")
+
+
+def test_volumes_are_filtered_by_profile_only_if_there_are_several():
+    several, one = ("".join(render_status(fleet(size))) for size in (40, 20))
+    assert '<option value="1">mq-log-gold</option><option value="2">mq-log-silver</option>' in several
+    assert several.count('data-profile="1"') == 3
+    assert "<select" not in one and "data-profile" not in one
 
 
 def test_runs_and_pages_are_linked_only_if_they_exist():
