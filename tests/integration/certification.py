@@ -4,6 +4,7 @@ with the collection."""
 
 import csv
 import gzip
+import io
 import json
 import re
 import xml.etree.ElementTree as ElementTree
@@ -28,10 +29,14 @@ class Certification:
         return json.loads((self.path / "run.json").read_text())
 
     @cached_property
+    def _places(self) -> list[tuple[Path, dict]]:
+        """Return the folder and the record of each volume. Records of large runs are compressed."""
+        return [(path.parent, json.loads(read_text(path))) for path in self.path.glob("hosts/*/*/record.json*")]
+
+    @cached_property
     def records(self) -> dict[str, dict]:
         """The record of each host, by the name of the host."""
-        found = [json.loads(path.read_text()) for path in self.path.glob("hosts/*/*/record.json")]
-        return {record["host"]: record for record in found}
+        return {record["host"]: record for folder, record in self._places}
 
     @cached_property
     def verdict(self) -> dict:
@@ -39,13 +44,9 @@ class Certification:
 
     def table(self, host: str, name: str = "results.csv") -> list[dict[str, str]]:
         """Return a table as the tester wrote it on the host. Long ones are compressed."""
-        (path,) = [
-            record
-            for record in self.path.glob("hosts/*/*/record.json")
-            if json.loads(record.read_text())["host"] == host
-        ]
-        compressed = path.with_name(f"{name}.gz")
-        return read_csv(compressed if compressed.exists() else path.with_name(name))
+        (folder,) = [folder for folder, record in self._places if record["host"] == host]
+        compressed = folder / f"{name}.gz"
+        return read_csv(compressed if compressed.exists() else folder / name)
 
     # The formats
 
@@ -91,9 +92,13 @@ class Certification:
         }
 
 
+def read_text(path: Path) -> str:
+    with (gzip.open if path.suffix == ".gz" else open)(path, "rt", newline="") as file:
+        return file.read()
+
+
 def read_csv(path: Path) -> list[dict[str, str]]:
-    with (gzip.open if path.suffix == ".gz" else open)(path, "rt", newline="") as table:
-        return list(csv.DictReader(table))
+    return list(csv.DictReader(io.StringIO(read_text(path), newline="")))
 
 
 def junit_verdict(suite: ElementTree.Element) -> str:
