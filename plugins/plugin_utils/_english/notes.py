@@ -146,8 +146,8 @@ def _take_out(note: Note) -> str:
 
 
 _RETAINED = (
-    "Its storage class keeps the volumes of deleted claims (reclaim policy Retain): if this test created a "
-    "PersistentVolume, delete it by hand"
+    "Its storage class keeps the volumes of deleted claims (reclaim policy Retain): delete the PersistentVolume of "
+    "this test by hand, if the test created one"
 )
 
 

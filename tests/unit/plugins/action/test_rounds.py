@@ -159,7 +159,7 @@ def test_each_host_finds_its_own_capacity(tmp_path):
     notes = {host: found.notes for (host, dummy), found in records.items()}
     largest = (
         "The search for the capacity ended after 6 rounds: 40 queue managers is the largest load "
-        "that this workload can make here"
+        "that this workload can generate here"
     )
     assert notes == {"h1": [], "h2": [], "h3": [largest]}
 

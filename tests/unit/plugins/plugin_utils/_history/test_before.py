@@ -98,8 +98,8 @@ def test_a_run_says_what_the_last_one_measured_and_it_did_not(run):
         "history_revoke=db07:/var/mqm/log -e history_reason=..."
     )
     assert notes(moved) == [
-        f"It measured log at /, and not at /var/mqm/log, as the run {last} did. That is another volume, and what is "
-        f"known of /var/mqm/log stands; {take_out}"
+        f"It measured log at /, and not at /var/mqm/log, as the run {last} did. That is another volume, and everything "
+        f"known about /var/mqm/log remains valid; {take_out}"
     ]
     assert notes(run(mount_point="/", volumes=("log", "data"))) == []
     (note,) = notes(run(mount_point="/"))

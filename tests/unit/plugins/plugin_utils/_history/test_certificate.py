@@ -219,7 +219,7 @@ def test_a_certificate_without_what_the_history_needs_is_refused(missing):
         ({"host": "db07\x1b[2J"}, "cannot be printed"),
         ({"run_id": "\ud800"}, "cannot be printed"),
         ({"limits_verdict": "pass\u202e"}, "cannot be printed"),
-        ({"method_version": 1 << 31}, "another type"),
+        ({"method_version": 1 << 31}, "wrong type"),
         ({"rows": None}, "cannot be compared"),
         ({"rows": [{**GOOD.content["rows"][0], "latency_mean_ns": "1"}]}, "cannot be compared"),
         ({"rows": [{**GOOD.content["rows"][0], "latency_mean_ns": -1}]}, "cannot be compared"),

@@ -75,7 +75,7 @@ def test_what_the_model_does_not_claim_is_inconclusive(facts, rows, why):
 
 def test_a_fast_volume_may_pass():
     judgement = judged(target(5000), fabricate.sweep_rows(latency_ns=30_000))
-    assert judgement["verdict"] == "pass" and "the processor decides" in judgement["reason"]
+    assert judgement["verdict"] == "pass" and "the processor is the limit" in judgement["reason"]
 
 
 def test_a_measurement_takes_the_place_of_the_estimate():

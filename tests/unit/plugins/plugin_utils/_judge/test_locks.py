@@ -324,7 +324,7 @@ def test_after_a_refused_setting_nothing_else_is_missing():
     assert record(refused).reasons == ["db01 and db02 are two names of the same machine"]
 
 
-@pytest.mark.parametrize(("load_s", "lasted"), [(598, "9.97 min"), (None, "a time that is not known"), (-1, "a time")])
+@pytest.mark.parametrize(("load_s", "lasted"), [(598, "9.97 min"), (None, "an unknown time"), (-1, "an unknown time")])
 def test_a_load_that_is_too_short_decides_nothing(load_s, lasted):
     made = record(changed(pair(), "under_load", load_s=load_s))
     assert made.verdict == "inconclusive"
@@ -391,8 +391,8 @@ def test_a_short_lease_is_a_note():
     made = record(pair(settings={"db01": {"lease_s": 3}, "db02": {"lease_s": "x"}}))
     assert made.verdict == "pass"
     assert made.notes == [
-        "The lease of the file server is 3 s. Below 10 s, an ordinary delay of the network can end the locks of a host "
-        "that works"
+        "The lease of the file server is 3 s. Below 10 s, an ordinary delay of the network can end the locks of a "
+        "working host"
     ]
 
 

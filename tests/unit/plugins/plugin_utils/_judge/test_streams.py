@@ -450,7 +450,7 @@ TARGET = {"metric": "target_operations_share", "min": "100 %", "stream": "databa
             "operations_per_s 750 operations/s < 800 operations/s for reads and writes of database at 2 threads",
         ),
         (None, "inconclusive", "sweep_target does not state how many operations_per_s the volume must carry"),
-        ("many", "inconclusive", "sweep_target does not say"),
+        ("many", "inconclusive", "sweep_target does not state"),
     ],
 )
 def test_a_target_is_reached_at_the_highest_load_that_passes(asked, verdict, said):

@@ -78,7 +78,7 @@ def test_charts_and_causes_are_about_commits(rendered):
         and "with 60 instead of 1 app, p99 is 1.1 ms instead of 820 us" in page
     )
     assert "all together commit 3.72 MB/s instead of 5 MB/s" in page and "Latency of commits over message size" in page
-    assert "This is the dotted line" not in page
+    assert "The dotted line shows this" not in page
 
 
 def test_nothing_calls_commits_writes_or_messages_blocks(rendered):

@@ -103,7 +103,7 @@ def test_an_unknown_margin_says_why(tmp_path):
         (
             None,
             SAN,
-            "headroom_margin >= 20 % cannot be judged; sweep_target does not say",
+            "headroom_margin >= 20 % cannot be judged; sweep_target does not state",
             "Nothing is proven",
             "Set sweep_target",
         ),

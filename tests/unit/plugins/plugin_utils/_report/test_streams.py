@@ -333,7 +333,7 @@ def test_without_a_target_the_cause_says_that_it_is_missing(tmp_path):
     (cause,) = [
         cause for cause in causes(build_model(one_host(tmp_path, runs.mailbox(), profile))) if cause.kind == "limit"
     ]
-    assert "cannot be judged; sweep_target does not say" in cause.statement and cause.next_step.startswith(
+    assert "cannot be judged; sweep_target does not state" in cause.statement and cause.next_step.startswith(
         "Set sweep_target to the operations per second"
     )
 

@@ -422,7 +422,7 @@ def test_preflights_and_runs_that_ask_for_nothing_are_not_compared(four):
         (
             HostChange("h", "inconclusive", 3, 3, 0.1, 0.12),
             "it is not known whether it is worse than its baseline: latency_mean is 10 % higher than in 3 "
-            "runs before (with 95 % confidence at most 12 % higher, margin 10 %): the change lies at the "
+            "runs before (with 95 % confidence at most 12 % higher, margin 10 %): the change is at the "
             "margin, so more runs will not decide it",
         ),
     ],

@@ -118,9 +118,9 @@ def with_field(place, text, row=ROW):
 @pytest.mark.parametrize(
     "content, words",
     [
-        (b"", "it has no result"),
-        (b"\n\r\n,,\n", "it has no result"),
-        (file_of(TITLES), "it has no result"),
+        (b"", "it contains no result"),
+        (b"\n\r\n,,\n", "it contains no result"),
+        (file_of(TITLES), "it contains no result"),
         (b"x" * (csv_reader.MAX_BYTES + 1), "more than the"),
         (file_of(ROW), 'line 1, column 1: "4096" comes before any titles'),
         (file_of("key,value"), 'line 1, column 1: "key" comes before any titles'),

@@ -205,7 +205,7 @@ def test_what_is_skipped_on_a_passive_node_is_not_planned_there(base, place):
 def test_a_volume_that_is_no_longer_wanted_is_taken_out_of_plan_and_states(base, place):
     make_run(base, place, "2026-01-01", volumes=["data", "log"])
     with open_history(place) as opened:
-        with pytest.raises(HistoryError, match="for a reason"):
+        with pytest.raises(HistoryError, match="requires a reason"):
             history.revoke(opened, "db07/data:/var/mqm/log", " ")
         with pytest.raises(HistoryError, match="does not contain the volume db07/data:/elsewhere"):
             history.revoke(opened, "db07/data:/elsewhere", "gone")
