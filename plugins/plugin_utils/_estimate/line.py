@@ -49,7 +49,9 @@ def fit_line(points: Sequence[tuple[float, float]]) -> Line:
     Raises NoLine."""
     sizes = {size for size, mean in points}
     if len(sizes) < _FEWEST_SIZES:
-        raise NoLine(f"a line needs the means of at least {_FEWEST_SIZES} write sizes, and there are {len(sizes)}")
+        raise NoLine(
+            f"a line needs the means of at least {_FEWEST_SIZES} write sizes, but the run measured {len(sizes)}"
+        )
     # Each point is weighted by dividing it by its mean, so that 10 % of a small write counts as much as 10 % of a large
     # one.
     a, b, c, d, e = (math.fsum(term(size, mean) for size, mean in points) for term in _TERMS)

@@ -71,7 +71,7 @@ def _qualifies(model: Model, asked: Mapping[str, Any], whose: str) -> str:
         parts.append(f"to at least {_units.format_size(asked['min_footprint'])} of files{model.words.for_each}")
     if asked.get("block_sizes"):
         parts.append(f"and measured {', '.join(map(_units.format_size, asked['block_sizes']))}")
-    return " ".join(parts) + "."
+    return ", ".join(parts) + "."
 
 
 def waivers_of(model: Model) -> list[str]:

@@ -224,7 +224,7 @@ _RATES: dict[str, Callable[[float], str]] = {
     "operations_per_s": lambda value: f"{_units.format_number(value)} operations per second",
 }
 _WAITING = {
-    (True, "write"): ", and commits of the database or queue manager that this log belongs to wait for them",
+    (True, "write"): ", and commits of the database or queue manager to which this log belongs wait for them",
     (False, "read"): ", and users wait for the data",
 }
 """The clauses that state who waits for an operation, by its stream (true: a log) and its kind. Nothing waits

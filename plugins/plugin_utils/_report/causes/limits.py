@@ -325,7 +325,7 @@ def _state_open(model: Model, group: LimitGroup) -> str:
         if known
         else "it is at the limit, so no duration decides it"
     )
-    some = ", though some figures lie at the limit" if known and len(known) < len(needed) else ""
+    some = ", though some figures are at the limit" if known and len(known) < len(needed) else ""
     return (
         f"{group.text} neither met nor broken beyond "
         f"chance{_by(model, group, 'on')}{_at(model, group)}{_names(model, group)}; {enough}{some}"

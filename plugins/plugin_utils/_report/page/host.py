@@ -139,7 +139,7 @@ class HostSection:
             return ""
         rate, slowest_ns = self.of.initial_write
         return (
-            f"The test files were formatted at {_units.format_rate(rate)}, and the slowest write of this took "
+            f"The test files were formatted at {_units.format_rate(rate)}, and the slowest of these writes took "
             f"{_units.format_duration(slowest_ns)}. Formatting is the first write to the storage, and is not included "
             "in any latency here."
         )

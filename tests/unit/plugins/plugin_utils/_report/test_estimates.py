@@ -105,7 +105,7 @@ def test_measured_commits_stand_beside_their_estimates(tmp_path):
 @pytest.mark.parametrize(
     ("rows", "why"),
     [
-        (fabricate.sweep_rows(block_sizes=(4096, 8192)), "at least 3 write sizes, and there are 2"),
+        (fabricate.sweep_rows(block_sizes=(4096, 8192)), "at least 3 write sizes, but the run measured 2"),
         (fabricate.sweep_rows(latency_ns=3_000_000, bandwidth=-1e9), "does not grow"),
     ],
     ids=["two sizes", "falls"],

@@ -262,7 +262,7 @@ def test_many_streams_and_loads_have_charts_of_those_that_limits_judge_around_th
             "write",
             [11e6, 12e6],
             "On the worst of these hosts, log writes take 12 ms on average, and commits of the database or queue "
-            "manager that this log belongs to wait for them.",
+            "manager to which this log belongs wait for them.",
         ),
         (
             "response_mean",

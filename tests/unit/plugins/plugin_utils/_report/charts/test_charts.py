@@ -348,7 +348,7 @@ def test_the_change_since_earlier_certificates_is_drawn(tmp_path, comparison, ex
 def test_formatting_the_files_is_told_apart(tmp_path):
     known = fabricate.run_table(steps_planned=7, initial_write_bytes_per_s=558373909, initial_write_slowest_ns=7009865)
     told = HostSection(host_of(tmp_path, **{"run.csv": known}), 1, True, {}, {}).initial_write
-    assert told.startswith("The test files were formatted at 558 MB/s, and the slowest write of this took 7.01 ms.")
+    assert told.startswith("The test files were formatted at 558 MB/s, and the slowest of these writes took 7.01 ms.")
     unknown = fabricate.run_table(steps_planned=7, initial_write_bytes_per_s="x", initial_write_slowest_ns="")
     assert HostSection(host_of(tmp_path / "other", **{"run.csv": unknown}), 1, True, {}, {}).initial_write == ""
 
