@@ -195,7 +195,8 @@ def test_means_without_a_line_are_interpolated(certify, observe):
     held = observe(200_000)
     assert held["expected_ns"] == pytest.approx(216_384, rel=0.001)
     assert held["caveats"][-1].startswith(
-        "The certified means do not follow a line (a line needs the means of at least 3 write sizes, but the run measured 2)"
+        "The certified means do not follow a line (a line needs the means of at least 3 write sizes, but the run "
+        "measured 2)"
     )
 
 
