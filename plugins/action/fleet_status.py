@@ -17,6 +17,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import volume_names
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import changed_since
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.lock_states import pair_states
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observations import Observed, observed_volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import (
     host_states,
     problems_by_host,
@@ -71,6 +72,7 @@ class ActionModule(FleetAction):
             )
             plans = history.plans()
             pairs = pair_states(history.locks(), today)
+            observed = observed_volumes(history.observations(), lines)
             changed = changed_since(history, lines)
         own = {host: task_vars["hostvars"][host].get("workspace_volumes") for host in expected}
         named = {host: names for host, given in own.items() if (names := volume_names(given))}
@@ -79,7 +81,7 @@ class ActionModule(FleetAction):
         folder = options["report_dir"]
         page = os.path.join(folder, PAGE)
         if self.write_to(folder):
-            status = status_json(lines, expected, by_host, today, revocations, changed, pairs)
+            status = status_json(lines, expected, by_host, today, revocations, changed, pairs, observed)
             write_json(os.path.join(folder, JSON_FILE), status)
             write_file(os.path.join(folder, METRICS_FILE), status_prom(lines, expected, problems, pairs))
             write_text(
@@ -88,11 +90,11 @@ class ActionModule(FleetAction):
                     status,
                     versions_here(),
                     playbooks_in(),
-                    _with_report(folder, lines),
+                    _with_report(folder, lines, observed),
                     pages_beside(folder, STATUS_LINKS),
                 ),
             )
-        text = status_text(lines, expected, by_host, today, changed, options["place"], pairs)
+        text = status_text(lines, expected, by_host, today, changed, options["place"], pairs, observed)
         say(self._display, f"{text}\nstatus: {self.page(page)}")
         shown = "" if self._task.check_mode or vanishes(page) else page
         outcome = status_outcome(host_states(lines, expected, by_host, pairs), problems, today, shown)
@@ -102,9 +104,9 @@ class ActionModule(FleetAction):
         return {"problems": problems, **self.told(outcome, failures, [], options["play_hosts"], task_vars)}
 
 
-def _with_report(folder: str, lines: Iterable[Status]) -> set[str]:
-    """Return the IDs of the runs that are named in the lines and have a report in the directory."""
-    named = {line.entry.run_id for line in lines if line.entry}
+def _with_report(folder: str, lines: Iterable[Status], observed: Iterable[Observed]) -> set[str]:
+    """Return the IDs of the runs that are named in the lines and observations and have a report in the directory."""
+    named = {line.entry.run_id for line in lines if line.entry} | {each.result.run_id for each in observed}
     return {run for run in named if is_run_id(run) and os.path.isfile(os.path.join(folder, run, "index.html"))}
 
 

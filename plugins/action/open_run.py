@@ -110,7 +110,7 @@ class ActionModule(ControllerAction):
             # measuring.
             history = {**run["history"], "required": run["history"]["required"] or bool(run["baseline"]["kind"])}
             create = not self._task.check_mode and (kind.is_remembered or settings["gate_keep_report"])
-            warning = tried_history(history, absolute(settings["gate_report_dir"] or REPORTS), create)
+            warning = tried_history(history, absolute(settings["gate_report_dir"] or REPORTS), create, kind.stored)
             directory = RunDirectory.create(report_directory(settings["gate_report_dir"]), run)
             for host, plan in plans.items():
                 directory.volumes.note(host, kind.opening.volumes(plan))
@@ -174,7 +174,7 @@ class ActionModule(ControllerAction):
             "sign_key": try_key(settings["gate_sign_key"]) if settings["gate_sign_key"] else "",
             "history": {
                 "place": place,
-                "required": kind.is_remembered and settings["gate_history_required"],
+                "required": needs_history(kind, settings["gate_history_required"]),
                 "keep_report": settings["gate_keep_report"],
             },
             "upload_url": check_url(settings["gate_upload_url"]),
@@ -205,9 +205,14 @@ def _user() -> str:
         return ""
 
 
-def tried_history(history: Mapping[str, Any], report_dir: str, create: bool) -> str:
-    """Return the reason if the history cannot store certificates at present; otherwise empty. Raises HistoryError
-    instead if the history is required.
+def needs_history(kind: Kind, asked: bool) -> bool:
+    """Whether a run of a kind is refused without a history, given gate_history_required."""
+    return asked and kind.is_remembered and kind.may_need_history
+
+
+def tried_history(history: Mapping[str, Any], report_dir: str, create: bool, stored: str = Kind.stored) -> str:
+    """Return the reason if the history cannot store results (``stored`` names them) at present; otherwise empty. Raises
+    HistoryError instead if the history is required.
 
     The history, which is in the directory of reports by default, is created only on request.
     """
@@ -216,7 +221,7 @@ def tried_history(history: Mapping[str, Any], report_dir: str, create: bool) -> 
     try:
         try_history(history["place"], create)
     except HistoryError as error:
-        problem = f"certificates cannot be stored: {error}"
+        problem = f"{stored} cannot be stored: {error}"
         if history["required"]:
             without = "gate_history_required: false and gate_baseline: none"
             raise HistoryError(

@@ -22,6 +22,14 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.lock_overvi
     states_by_host,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.lock_states import PairStatus
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observations import (
+    Observed,
+    elsewhere_lines,
+    observed_entry,
+    observed_text,
+    place_of,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observed_result import ObservedResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.planned import Planned
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.problem import LOCKS, POWER_CUT, Problem
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.standing import standing_facts_text
@@ -201,17 +209,22 @@ def status_text(
     changed: Mapping[Line, Since],
     place: str = "",
     pairs: Sequence[PairStatus] = (),
+    observed: Sequence[Observed] = (),
 ) -> str:
     """Return the status for a screen: whether the expected hosts are certified, how many volumes are in each state, the
-    most urgent ones with their changes, the pairs whose locks were tested, the history at ``place``, and what to do
-    next. ``problems`` holds the problems of each host that is not certified."""
+    most urgent ones with their changes, the pairs whose locks were tested, observations of other volumes, the history
+    at ``place``, and what to do next. ``problems`` holds the problems of each host that is not certified."""
+    by_place = {each.place: each.result for each in observed}
     counts = Counter(line.state for line in lines)
     states = ", ".join(f"{counts[state]} {state}" for state in MOST_URGENT_FIRST if counts[state]) or "no certificates"
     width = max((len(line.label) for line in lines[:SHOWN_LINES]), default=0)
     shown = [
         text
         for line in lines[:SHOWN_LINES]
-        for text in (f"  {line.state:9} {line.label:{width}}  {_told(line, today)}", *_changes(changed, line))
+        for text in (
+            f"  {line.state:9} {line.label:{width}}  {_told(line, today, by_place.get(place_of(line)))}",
+            *_changes(changed, line),
+        )
     ]
     more = [f"  and {len(lines) - SHOWN_LINES} more, see status.json"] if len(lines) > SHOWN_LINES else []
     result = "NOT CERTIFIED" if problems else "CERTIFIED"
@@ -222,6 +235,7 @@ def status_text(
             *shown,
             *more,
             *pair_lines(pairs, SHOWN_LINES),
+            *elsewhere_lines(observed, today, SHOWN_LINES),
             *source,
             *_next_steps(problems),
         ]
@@ -247,8 +261,11 @@ def status_json(
     revocations: Mapping[str, Revocation],
     changed: Mapping[Line, Since],
     pairs: Sequence[PairStatus] = (),
+    observed: Sequence[Observed] = (),
 ) -> dict[str, Any]:
     """Return the content of status.json. ``problems`` holds the problems of each host that is not certified."""
+    observations = [observed_entry(each, today) for each in observed]
+    by_place = {each.place: entry for each, entry in zip(observed, observations, strict=True)}
     found = [(host, problem) for host, own in problems.items() for problem in own]
     hosts = {printable(host) for host in expected}
     return {
@@ -266,10 +283,12 @@ def status_json(
             {
                 **_entry(line, revocations, changed.get(key_of(line)), today),
                 "is_expected": line.host in hosts,
+                "observation": by_place.get(place_of(line)),
             }
             for line in lines
         ],
         "locks": [pair_entry(pair, today) for pair in pairs],
+        "observations": observations,
     }
 
 
@@ -429,10 +448,11 @@ def _kept_text(kept: CutResult, today: Today) -> str:
     )
 
 
-def _told(line: Status, today: Today) -> str:
-    """Return the text of a line for the screen: its sentence, and the power cuts without a loss, which are not a
-    problem."""
-    return "; ".join([_sentence(line), *([_kept_text(line.kept, today)] if line.kept else [])])
+def _told(line: Status, today: Today, observed: ObservedResult | None) -> str:
+    """Return the text of a line for the screen: its sentence, and what is not a problem: the power cuts without a loss,
+    and the newest observation."""
+    kept = [_kept_text(line.kept, today)] if line.kept else []
+    return "; ".join([_sentence(line), *kept, *([observed_text(observed, today)] if observed else [])])
 
 
 def _sentence(line: Status) -> str:

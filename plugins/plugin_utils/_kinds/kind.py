@@ -48,7 +48,11 @@ class Kind:
     """Whether ``memory`` can make a certificate from a record of a run of this kind."""
 
     is_remembered = False
-    """Whether runs of this kind are stored in the history, so that a history may be required."""
+    """Whether runs of this kind are stored in the history."""
+
+    may_need_history = True
+    """Whether a run of this kind that is stored in the history is refused without one, unless gate_history_required is
+    false. Otherwise, there is only a warning."""
 
     needs_verdict = True
     """Whether a record without a verdict is an error."""

@@ -31,6 +31,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult, told_once
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import IMPORTED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.lock_result import LockResult
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observed_result import ObservedResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.planned import Planned
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import reindexing
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.schema import MIGRATIONS, REINDEXED
@@ -110,25 +111,29 @@ class KeptRun:
     workflow_job_id: str
 
 
-_CUT_COLUMNS = ", ".join(each.name for each in dataclasses.fields(CutResult))
-_INSERT_CUTS = (
-    f"INSERT INTO logdisk_power_cuts ({_CUT_COLUMNS}) VALUES "
-    f"({', '.join('?' * len(dataclasses.fields(CutResult)))}) ON CONFLICT DO NOTHING"
-)
-_LOCK_COLUMNS = ", ".join(each.name for each in dataclasses.fields(LockResult))
-_INSERT_LOCKS = (
-    f"INSERT INTO logdisk_locks ({_LOCK_COLUMNS}) VALUES "
-    f"({', '.join('?' * len(dataclasses.fields(LockResult)))}) ON CONFLICT DO NOTHING"
-)
+def _statements(table: str, result: type) -> tuple[str, str]:
+    """Return the names of the columns of a table of results, and the statement that adds a result."""
+    names = [each.name for each in dataclasses.fields(result)]
+    columns, places = ", ".join(names), ", ".join("?" * len(names))
+    return columns, f"INSERT INTO {table} ({columns}) VALUES ({places}) ON CONFLICT DO NOTHING"
+
+
+_CUT_COLUMNS, _INSERT_CUTS = _statements("logdisk_power_cuts", CutResult)
+_LOCK_COLUMNS, _INSERT_LOCKS = _statements("logdisk_locks", LockResult)
+_OBSERVED_COLUMNS, _INSERT_OBSERVED = _statements("logdisk_observations", ObservedResult)
+_NEWEST_OBSERVED = f"""
+    SELECT {_OBSERVED_COLUMNS} FROM (
+        SELECT {_OBSERVED_COLUMNS}, row_number() OVER (
+            PARTITION BY host, volume, mount_point ORDER BY judged_at DESC, run_id DESC, sha256 DESC
+        ) AS age
+        FROM logdisk_observations WHERE sha256 NOT IN (SELECT sha256 FROM logdisk_revocations)
+    ) AS ranked WHERE age = 1 ORDER BY judged_at, run_id, sha256
+"""
 _REVOKE = (
     "INSERT INTO logdisk_revocations (sha256, revoked_at, revoked_by, reason) VALUES (?, "
     "?, ?, ?) ON CONFLICT DO NOTHING"
 )
-_PLAN_COLUMNS = ", ".join(each.name for each in dataclasses.fields(Planned))
-_INSERT_PLANS = (
-    f"INSERT INTO logdisk_plans ({_PLAN_COLUMNS}) VALUES "
-    f"({', '.join('?' * len(dataclasses.fields(Planned)))}) ON CONFLICT DO NOTHING"
-)
+_PLAN_COLUMNS, _INSERT_PLANS = _statements("logdisk_plans", Planned)
 # If a run could not determine a mount point, this does not mean that the mount point was different.
 _NEWEST_PLANS = f"""
     SELECT {_PLAN_COLUMNS} FROM (
@@ -209,9 +214,7 @@ class History(abc.ABC):
 
     def store_power_cuts(self, results: Iterable[CutResult]) -> int:
         """Store the results of power cuts, and return how many were new to the history."""
-        rows = [dataclasses.astuple(result) for result in sorted(results, key=lambda result: result.sha256)]
-        with self._reported("cannot be written"), self._transaction():
-            return self._execute_many(_INSERT_CUTS, rows) if rows else 0
+        return self._add(_INSERT_CUTS, results)
 
     def power_cuts(self) -> list[CutResult]:
         """Return the results of all power cuts, oldest first. Results are never pruned, because a loss must not be
@@ -234,9 +237,7 @@ class History(abc.ABC):
 
     def store_locks(self, results: Iterable[LockResult]) -> int:
         """Store the results of tests of locks; return how many results the history did not have yet."""
-        rows = [dataclasses.astuple(result) for result in sorted(results, key=lambda result: result.sha256)]
-        with self._reported("cannot be written"), self._transaction():
-            return self._execute_many(_INSERT_LOCKS, rows) if rows else 0
+        return self._add(_INSERT_LOCKS, results)
 
     def locks(self) -> list[LockResult]:
         """Return the results of all tests of locks, oldest first. They are never pruned, and those that were revoked do
@@ -249,12 +250,26 @@ class History(abc.ABC):
             )
             return [LockResult(*row) for row in self._execute(sql).fetchall()]
 
+    def store_observations(self, results: Iterable[ObservedResult]) -> int:
+        """Store the results of observations, and return how many were new to the history."""
+        return self._add(_INSERT_OBSERVED, results)
+
+    def observations(self) -> list[ObservedResult]:
+        """Return the newest observation of each volume, oldest first. Those of withdrawn volumes are left out."""
+        self._refuse_outdated()
+        with self._reported("cannot be read"):
+            return [ObservedResult(*row) for row in self._execute(_NEWEST_OBSERVED).fetchall()]
+
     def store_plans(self, plans: Iterable[Planned]) -> None:
         """Store the volumes that a run planned to certify."""
-        rows = [dataclasses.astuple(planned) for planned in sorted(plans, key=lambda planned: planned.sha256)]
+        self._add(_INSERT_PLANS, plans)
+
+    def _add(self, insert: str, results: Iterable[CutResult | LockResult | ObservedResult | Planned]) -> int:
+        """Store results with a statement, in a fixed order as in ``store``. Returns how many were new to the
+        history."""
+        rows = [dataclasses.astuple(result) for result in sorted(results, key=lambda result: result.sha256)]
         with self._reported("cannot be written"), self._transaction():
-            if rows:
-                self._execute_many(_INSERT_PLANS, rows)
+            return self._execute_many(insert, rows) if rows else 0
 
     def plans(self) -> dict[str, list[Planned]]:
         """Return the newest plan of each host that has one, without volumes that were withdrawn since then. If a plan
@@ -368,7 +383,7 @@ class History(abc.ABC):
         names = {(label, DEFAULT_VOLUME), tuple(label.rpartition("/")[::2])}
         with self._reported("cannot be written"), self._transaction():
             wanted = []
-            for table in ("logdisk_certificates", "logdisk_power_cuts", "logdisk_plans"):
+            for table in ("logdisk_certificates", "logdisk_power_cuts", "logdisk_observations", "logdisk_plans"):
                 sql = f"SELECT sha256 FROM {table} WHERE host = ? AND volume = ? AND mount_point = ?"
                 wanted += [
                     row[0]
@@ -394,8 +409,8 @@ class History(abc.ABC):
         return {row[0]: Revocation(*row) for row in rows}
 
     def prune(self, before: datetime.date) -> int:
-        """Remove the entries that were judged before a day, and return their number. Entries that determine a state are
-        kept, so that no state changes."""
+        """Remove the entries and observations that were judged before a day, and return their number. Entries that
+        determine a state are kept, so that no state changes."""
         moment = datetime.datetime.combine(before, datetime.time()).strftime(MOMENT)
         with self._reported("cannot be written"), self._transaction():
             kept = {entry.sha256 for entry in self.newest()}
@@ -403,7 +418,8 @@ class History(abc.ABC):
             removed = [(sha256,) for (sha256,) in old if sha256 not in kept]
             for table in ("logdisk_contents", "logdisk_certificates") if removed else ():
                 self._execute_many(f"DELETE FROM {table} WHERE sha256 = ?", removed)
-        return len(removed)
+            observed = self._execute("DELETE FROM logdisk_observations WHERE judged_at < ?", (moment,)).rowcount
+        return len(removed) + observed
 
     def keep_run(self, run: Mapping[str, Any], archive: bytes, stage: int) -> None:
         """Keep the archive of a run directory. ``run`` is the content of its run.json. Any archive of this run at this

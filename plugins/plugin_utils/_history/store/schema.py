@@ -183,6 +183,28 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE TRIGGER logdisk_locks_kept BEFORE UPDATE ON logdisk_locks {refuse}",
         "CREATE TRIGGER logdisk_locks_left BEFORE DELETE ON logdisk_locks {refuse}",
     ),
+    (
+        """
+        CREATE TABLE logdisk_observations (
+            sha256 {text} PRIMARY KEY,
+            run_id {text} NOT NULL,
+            host {text} NOT NULL,
+            volume {text} NOT NULL,
+            mount_point {text} NOT NULL,
+            disk_id {text},
+            queue_manager {text} NOT NULL,
+            profile {text} NOT NULL,
+            judged_at {text} NOT NULL,
+            verdict {text} NOT NULL,
+            outcome {text} NOT NULL,
+            ratio DOUBLE PRECISION,
+            text {text} NOT NULL
+        )
+        """,
+        "CREATE INDEX logdisk_observations_name ON logdisk_observations (host, volume, mount_point, judged_at)",
+        # Observations decide no state, so they can be pruned.
+        "CREATE TRIGGER logdisk_observations_kept BEFORE UPDATE ON logdisk_observations {refuse}",
+    ),
 )
 """The statements that migrate each version of the schema to the next. The first ones start from an empty database.
 Never change a released version; add another one."""

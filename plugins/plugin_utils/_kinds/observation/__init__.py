@@ -17,7 +17,8 @@ WITHOUT_VERDICT = "observed"
 
 
 class Observation(Kind):
-    """A profile judges an observation only if the profile says so. The history does not store observations."""
+    """A profile judges an observation only if the profile says so. It can be made without a history, because it is
+    also a tool for incidents."""
 
     name = "observation"
     facets = ("criteria", "opening", "memory", "view")
@@ -25,6 +26,9 @@ class Observation(Kind):
     profile_key = "observations"
     plan_fact = "observe_plan"
     variables = ("gate_", "observe_")
+    is_remembered = True
+    may_need_history = False
+    stored = "observations"
     needs_verdict = False
     without_verdict = WITHOUT_VERDICT
     judged_by_profile = True

@@ -117,6 +117,10 @@ def render_status(
         cuts=_cuts(status),
         open_cuts=OPEN_CUTS,
         cut_text=_cut_text,
+        observations=status["observations"],
+        seen_text=_seen_text,
+        ago=_ago,
+        run_link=lambda run_id: _run_link(run_id, runs),
         locks=status["locks"],
         domain=domain[1:],
         table=filled(_columns(runs, domain), shown, lambda each: each["state"], filters),
@@ -148,6 +152,7 @@ def _parts(status: Mapping[str, Any], certified: Collection[Any]) -> list[tuple[
         ("What expires next", "#next", certified),
         ("Never measured", "#never", status["never_measured"]),
         ("Power cuts", "#cuts", _cuts(status)),
+        ("Live queue managers", "#live", status["observations"]),
         ("Locks", "#locks", status["locks"]),
         ("All volumes", "#volumes", status["volumes"]),
     )
@@ -224,6 +229,7 @@ def _columns(runs: Collection[str], domain: str) -> list[Column[Mapping[str, Any
         Column("State", TEXT, lambda each: badge(each["state"])),
         Column("Certified until", TEXT, _until),
         Column("Days left", NUMBER, _days),
+        Column("Observed", TEXT, _observed, _observed_when),
         Column("Profile", TEXT, lambda each: brief(each["profile"], LONGEST), _other_profile),
         Column("Run", TEXT, lambda each: _run_link(each["run_id"], runs)),
         Column("Remarks", LONG_TEXT, _remarks),
@@ -253,6 +259,15 @@ def _until(each: Mapping[str, Any]) -> str:
 
 def _days(each: Mapping[str, Any]) -> str:
     return str(each["days_left"]) if _until(each) else ""
+
+
+def _observed(each: Mapping[str, Any]) -> str:
+    """Return how a live queue manager compared with the certificate when it was last observed, in a few words."""
+    return str(each["observation"]["headline"]).removesuffix(" than certified") if each["observation"] else ""
+
+
+def _observed_when(each: Mapping[str, Any]) -> str:
+    return _ago(each["observation"]["age_days"]) if each["observation"] else ""
 
 
 def _run_link(run_id: str | None, runs: Collection[str]) -> Markup | str:
@@ -296,6 +311,13 @@ def _cut_text(each: Mapping[str, Any]) -> str:
         f"{cuts} lost nothing: a chance of a loss of at most {bound} % per cut, until {kept['valid_until']} "
         f"(run {kept['run_id']})"
     )
+
+
+def _seen_text(each: Mapping[str, Any]) -> str:
+    """Describe an observation, how old it is, and which run made it."""
+    text = str(each["text"]).rstrip(".") or each["headline"]
+    judged = f"{each['verdict']} by {brief(each['profile'], LONGEST)}; " if each["verdict"] else ""
+    return f"{judged}{brief(text[:1].lower() + text[1:], 300)}"
 
 
 def _ago(days: int) -> str:

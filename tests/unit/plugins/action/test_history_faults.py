@@ -22,6 +22,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import HistoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.sqlite import SqliteHistory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import KINDS
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate, small_disk
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import postgresql_server
 
@@ -237,6 +238,20 @@ def test_a_run_whose_history_fails_is_refused_before_it_is_opened(tmp_path):
     assert "is not a directory" in open_run.tried_history(
         {"place": place, "required": False}, str(tmp_path), create=True
     )
+
+
+@pytest.mark.parametrize(
+    ("kind", "needs"),
+    [("measurement", True), ("durability", True), ("locks", True), ("observation", False)],
+)
+def test_a_run_is_refused_without_a_history_unless_it_observes_or_the_history_is_not_required(kind, needs):
+    assert [open_run.needs_history(KINDS[kind], asked) for asked in (True, False)] == [needs, False]
+
+
+def test_the_warning_names_what_cannot_be_stored(tmp_path):
+    place = {"place": str(tmp_path / "mistyped/history.sqlite"), "required": False}
+    warning = open_run.tried_history(place, str(tmp_path), create=True, stored=KINDS["observation"].stored)
+    assert warning.startswith("observations cannot be stored: the history ")
 
 
 def test_the_default_history_is_made_beside_the_reports_but_not_in_check_mode(tmp_path):

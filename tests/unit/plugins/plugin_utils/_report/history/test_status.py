@@ -14,6 +14,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import Since, key_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import Change
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observations import observed_volumes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observed_result import ObservedResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import problems_by_host, status_json
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import Revocation
@@ -95,7 +97,36 @@ def status_of(names, healthy=False, unknown=()):
         for line in lines[:60:3]
         if line.entry
     }
-    return status_json(lines, expected, problems_by_host(lines, expected, {}), TODAY, revoked, changed)
+    seen = observed_volumes([each for number, name in enumerate(names) for each in observations(number, name)], lines)
+    return status_json(lines, expected, problems_by_host(lines, expected, {}), TODAY, revoked, changed, (), seen)
+
+
+def observations(number, host):
+    """Return the observation of every third host, with each outcome and sometimes a verdict."""
+    kind = number // 3 % 4
+    texts = (
+        "As certified (1.1 times the certified latency, which is within what differs from run to run).",
+        "12 times slower than certified: the volume changed or is shared.",
+        "2.5 times faster than certified: the volume changed, or the load during the test was different.",
+        "The history has no certificate of this volume that says how long its log writes take: certify it with "
+        "playbooks/certify.yml.",
+    )
+    result = ObservedResult(
+        f"o{number}",
+        f"seen-{number % 7}",
+        host,
+        "log",
+        "/var/mqm/log",
+        None,
+        f"QM{number}",
+        "mq-live 1",
+        f"{ago(number % 30)}T00:00:00Z",
+        ("pass", "fail", "", "")[kind],
+        ("alike", "slower", "faster", "unknown")[kind],
+        (1.1, 12.0 + number / 100, 0.4, None)[kind],
+        texts[kind],
+    )
+    return [result] if number % 3 == 0 else []
 
 
 def fleet(size, healthy=True):
@@ -104,6 +135,12 @@ def fleet(size, healthy=True):
 
 def page_of(status, **keys):
     return Page("".join(render_status(status, **keys)))
+
+
+def cells_of(page, name):
+    """Return the cells of a volume by the titles of their columns."""
+    titles = next(row for row in page.rows if row[0] == "Volume")
+    return dict(zip(titles, next(row for row in page.rows if row[0].startswith(name)), strict=True))
 
 
 @pytest.mark.parametrize(
@@ -173,8 +210,8 @@ def test_what_is_unknown_is_empty():
     cells = [cell for row in page.rows for cell in row]
     assert "never" not in cells and not [cell for cell in cells if "None" in cell]
     # A volume that was never certified has no day, no number of days and no run.
-    (tried,) = (row for row in page.rows if row[0].startswith("e"))
-    assert tried[2] == tried[5] == "" and tried[3] == "\u2013"
+    tried = cells_of(page, "e")
+    assert tried["Certified until"] == tried["Run"] == "" and tried["Days left"] == "\u2013"
 
 
 def test_a_revoked_certificate_has_its_lane_and_its_remark_says_who_withdrew_it_and_why():
@@ -182,9 +219,9 @@ def test_a_revoked_certificate_has_its_lane_and_its_remark_says_who_withdrew_it_
     text = "".join(render_status(status))
     page = Page(text)
     assert '<span>1 revoked</span><svg class="marks"' in text
-    (row,) = (row for row in page.rows if row[0].startswith("mq0010"))
-    assert row[1] == "! revoked" and row[2:4] == ["", "\u2013"]
-    assert row[-1] == ("mq-log-silver of 2026-05-27 was revokedrevoked on 2026-05-31 by ops: firmware recalled")
+    row = cells_of(page, "mq0010")
+    assert (row["State"], row["Certified until"], row["Days left"]) == ("! revoked", "", "\u2013")
+    assert row["Remarks"] == ("mq-log-silver of 2026-05-27 was revokedrevoked on 2026-05-31 by ops: firmware recalled")
 
 
 def test_volumes_are_filtered_by_profile_only_if_there_are_several():
@@ -192,6 +229,19 @@ def test_volumes_are_filtered_by_profile_only_if_there_are_several():
     assert '<option value="1">mq-log-gold</option><option value="2">mq-log-silver</option>' in several
     assert several.count('data-profile="1"') == 3
     assert "<select" not in one and "data-profile" not in one
+
+
+def test_observations_are_shown_beside_their_volumes_and_the_slowest_first():
+    status = fleet(40)
+    assert cells_of(page_of(status), "mq0015")["Observed"] == "12 times slower15 days ago"
+    html = "".join(render_status(status, runs={"seen-1"}))
+    section = html[html.index('<h2 id="live">') : html.index('<h2 id="volumes">')]
+    assert "fail by mq-live 1; 12 times slower than certified: the volume changed or is shared <span" in section
+    assert section.index("QM39<") < section.index("QM27<") < section.index("QM0<")
+    assert '<a href="seen-1/index.html">seen-1</a>' in section and "<summary>4 more</summary>" in section
+    assert 'href="#live"' in html
+    unobserved = "".join(render_status({**status, "observations": []}))
+    assert 'id="live"' not in unobserved and 'href="#live"' not in unobserved
 
 
 def test_runs_and_pages_are_linked_only_if_they_exist():

@@ -1,0 +1,215 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Observations in the history: what is stored, which volume of the status it is about, and what the status says."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import json
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.action import gate
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ATTEMPT, FAILS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observations import observed_volumes, results_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observed_result import ObservedResult
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import (
+    problems_by_host,
+    status_json,
+    status_text,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import history as store
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import HistoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.upkeep import import_runs
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.observation import observed
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history.made_up import entry
+
+TODAY = Today(datetime.date(2026, 6, 1), 14)
+TWELVE = "12 times slower than certified: the volume changed or is shared."
+HELD = {"outcome": "slower", "ratio": 12.04, "text": TWELVE, "caveats": []}
+
+
+def result(day, ratio=12.04, outcome="slower", host="db07", **keys):
+    """Return the result of an observation on a day (ISO 8601)."""
+    known = {
+        "run_id": f"seen-{day}",
+        "host": host,
+        "volume": "log",
+        "mount_point": "/var/mqm/log",
+        "disk_id": "disk of v1",
+        "queue_manager": "QM1",
+        "profile": "mq-log-silver 3",
+        "judged_at": f"{day}T10:00:00Z",
+        "verdict": "",
+        "outcome": outcome,
+        "ratio": ratio,
+        "text": TWELVE,
+        **keys,
+    }
+    return ObservedResult(sha256=f"{day}{sorted(map(str, known.items()))}", **known)
+
+
+def run_of(tmp_path, held=HELD, place="", **changes):
+    """Return the directory of a run that observed db07, whose comparison with the certificate is as given."""
+    keys = {"kind": "observation", "history": {"place": place, "required": False}}
+    directory = RunDirectory.create(str(tmp_path / "seen"), fabricate.run_data(["db07"], **keys))
+    files = fabricate.tables(fabricate.step_rows(1, 32768), program="observe")
+    workspace = {"path": "/var/mqm/log", "queue_managers": ["QM1"]}
+    facts, seen = {"mount_point": "/var/mqm/log"}, {"queue_manager": "QM\x1b1", "certificate": held}
+    record = observed(directory.run, "db07", "log", facts, workspace, files, seen, fabricate.TODAY)
+    directory.records.write(dataclasses.replace(record, **changes), files)
+    return directory
+
+
+def test_a_run_stores_how_each_queue_manager_compares_with_its_certificate(tmp_path):
+    (found,) = results_of(run_of(tmp_path))
+    assert (found.host, found.volume, found.mount_point) == ("db07", "log", "/var/mqm/log")
+    assert (found.outcome, found.ratio, found.text, found.verdict) == ("slower", 12.04, TWELVE, "")
+    assert found.queue_manager == "QM\\x1b1" and found.disk_id and found.profile.startswith("mq-log-silver")
+
+
+@pytest.mark.parametrize("held", [None, {"outcome": "slower", "ratio": "fast"}, {"ratio": 1e300, "text": None}])
+def test_what_cannot_be_compared_has_no_ratio(tmp_path, held):
+    (found,) = results_of(run_of(tmp_path, held))
+    assert (found.ratio, found.text) == (None, "")
+
+
+def test_a_verdict_is_stored_and_a_record_without_observation_is_not(tmp_path):
+    assert [each.verdict for each in results_of(run_of(tmp_path / "a", verdict="fail"))] == ["fail"]
+    assert results_of(run_of(tmp_path / "b", kind="error", own=None, verdict="error")) == []
+
+
+def test_the_gate_stores_observations_beside_the_certificates_and_changes_none(place, tmp_path):
+    valid = entry("2026-05-01")
+    with open_history(place, create=True) as history:
+        history._execute_many(store._INSERT, [dataclasses.astuple(valid)])
+    assert gate.remember(run_of(tmp_path, place=place), [], []) == ""
+    with open_history(place) as history:
+        assert [each.text for each in history.observations()] == [TWELVE]
+        assert history.newest() == [valid]
+
+
+def test_a_run_is_imported_once_and_one_without_a_time_is_refused(tmp_path):
+    directory = run_of(tmp_path)
+    with open_history(str(tmp_path / "history.sqlite"), create=True) as history:
+        assert import_runs(history, [directory.path]) == (1, 1, [])
+        assert import_runs(history, [directory.path]) == (1, 0, [])
+        (problem,) = import_runs(history, [run_of(tmp_path / "old", created_at="yesterday").path])[2]
+    assert problem.endswith("does not say when its queue managers were observed.")
+
+
+def test_the_newest_observation_of_each_volume_is_read(place):
+    results = [
+        result("2026-05-03"),
+        result("2026-05-01"),
+        result("2026-05-02", mount_point="/mnt/new"),
+        result("2026-05-01", host="db08", ratio=None, outcome="unknown", disk_id=None),
+    ]
+    with open_history(place, create=True) as history:
+        assert (history.store_observations(results), history.store_observations(results)) == (4, 0)
+        with pytest.raises(history.errors), history._transaction():
+            history._execute("UPDATE logdisk_observations SET verdict = 'pass'")
+        assert history.observations() == [results[3], results[2], results[0]]
+
+
+def test_old_observations_are_pruned(place):
+    with open_history(place, create=True) as history:
+        history.store_observations([result("2026-05-01"), result("2026-05-02", host="db08")])
+        assert history.prune(datetime.date(2026, 5, 2)) == 1
+        assert [each.host for each in history.observations()] == ["db08"]
+
+
+def test_a_withdrawn_volume_has_no_observation_until_the_next_one(place):
+    with open_history(place, create=True) as history:
+        history.store_observations([result("2026-05-01")])
+        assert history.take_out("db07", "/var/mqm/log", "retired", "ops") == 1
+        assert history.observations() == []
+        history.store_observations([result("2026-05-02")])
+        assert len(history.observations()) == 1
+
+
+def test_a_history_of_the_version_before_takes_observations(place, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "MIGRATIONS", store.MIGRATIONS[:5])
+        open_history(place, create=True).close()
+    with (
+        pytest.raises(HistoryError, match="a preflight does not update it"),
+        open_history(place, migrate=False) as history,
+    ):
+        history.observations()
+    with open_history(place) as history:
+        assert history.observations() == []
+        assert history.store_observations([result("2026-05-01")]) == 1
+
+
+# The status.
+
+VALID = entry("2026-05-01")
+LINES = fleet_status([VALID, entry("2026-05-02", FAILS, host="db09", volume_id="v9")], (), TODAY)
+
+
+@pytest.mark.parametrize(
+    ("changes", "label", "is_placed"),
+    [
+        ({}, "db07", True),
+        ({"mount_point": "", "disk_id": None}, "db07", True),
+        ({"mount_point": "/mnt/other"}, "db07", False),
+        ({"volume": "QM1"}, "db07/QM1", False),
+        ({"host": "db01"}, "db01", False),
+    ],
+)
+def test_an_observation_is_about_the_volume_with_its_names_and_mount_point(changes, label, is_placed):
+    (found,) = observed_volumes([result("2026-05-03", **changes)], LINES)
+    assert (found.label, bool(found.place)) == (label, is_placed)
+
+
+@pytest.mark.parametrize("lines", [LINES, fleet_status([entry("2026-05-02", ATTEMPT)], (), TODAY)])
+def test_an_observation_of_a_replaced_disk_is_left_out(lines):
+    assert observed_volumes([result("2026-05-03", disk_id="disk of v0")], lines) == []
+    assert [bool(each.place) for each in observed_volumes([result("2026-05-03")], lines)] == [True]
+
+
+FLEET = [
+    result("2026-05-03"),
+    result("2026-05-02"),
+    result("2026-05-31", 200.0, host="db09", disk_id="disk of v9", verdict="fail", profile="mq-live 1"),
+    result("2026-06-01", 0.25, "faster", host="db01"),
+    result("2026-06-01", 1.02, "alike", host="db02"),
+    result("2026-06-01", 90.0, "unknown", host="db03"),
+]
+SEEN = observed_volumes(FLEET, LINES)
+
+
+def test_the_screen_says_beside_each_volume_what_was_observed_and_when():
+    text = status_text(LINES, ["db07"], {}, TODAY, {}, "/h", (), SEEN).splitlines()
+    assert text[1:-1] == [
+        "  failed    db09  failed silver on 2026-05-02 (run run-2026-05-02); observed 1 day ago: fail, 200 times "
+        "slower than certified (run seen-2026-05-31)",
+        "  valid     db07  silver until 2026-07-30 (run run-2026-05-01); observed 29 days ago: 12 times slower than "
+        "certified (run seen-2026-05-03)",
+        "  observed  db02  observed today: as certified (run seen-2026-06-01)",
+        "  observed  db01  observed today: 4 times faster than certified (run seen-2026-06-01)",
+        "  observed  db03  observed today: not compared (run seen-2026-06-01)",
+    ]
+    many = observed_volumes([result("2026-05-03", host=f"h{number}") for number in range(130)], ())
+    assert status_text([], [], {}, TODAY, {}, "", (), many).endswith("and 30 more observations, see status.json")
+
+
+def test_programs_get_every_observation_the_slowest_first_and_it_is_no_problem():
+    status = status_json(LINES, ["db07"], problems_by_host(LINES, ["db07"], {}), TODAY, {}, {}, (), SEEN)
+    assert json.loads(json.dumps(status)) == status and status["certified"]
+    assert [(each["label"], each["headline"], each["age_days"]) for each in status["observations"]] == [
+        ("db09", "200 times slower than certified", 1),
+        ("db07", "12 times slower than certified", 29),
+        ("db02", "as certified", 0),
+        ("db01", "4 times faster than certified", 0),
+        ("db03", "not compared", 0),
+    ]
+    assert [each["observation"]["run_id"] for each in status["volumes"]] == ["seen-2026-05-31", "seen-2026-05-03"]
+    assert [each["verdict"] for each in status["observations"]][:2] == ["fail", None]
