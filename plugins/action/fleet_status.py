@@ -73,6 +73,7 @@ class ActionModule(FleetAction):
             plans = history.plans()
             pairs = pair_states(history.locks(), today)
             observed = observed_volumes(history.observations(), lines)
+            closest = history.closest_limits([line.entry.sha256 for line in lines if line.entry])
             changed = changed_since(history, lines)
         own = {host: task_vars["hostvars"][host].get("workspace_volumes") for host in expected}
         named = {host: names for host, given in own.items() if (names := volume_names(given))}
@@ -81,7 +82,7 @@ class ActionModule(FleetAction):
         folder = options["report_dir"]
         page = os.path.join(folder, PAGE)
         if self.write_to(folder):
-            status = status_json(lines, expected, by_host, today, revocations, changed, pairs, observed)
+            status = status_json(lines, expected, by_host, today, revocations, changed, pairs, observed, closest)
             write_json(os.path.join(folder, JSON_FILE), status)
             write_file(os.path.join(folder, METRICS_FILE), status_prom(lines, expected, problems, pairs))
             write_text(

@@ -20,6 +20,7 @@ from functools import cached_property
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history import earlier_certificates
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.closest_limit import closest_limit
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import record as kinds
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import tester_options
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import canonical, fingerprint
@@ -128,6 +129,9 @@ def _is_fact(value: Any) -> bool:
     return printable(value) == value if isinstance(value, str) else value is None or isinstance(value, int)
 
 
+_NAME = Where(lambda name: isinstance(name, str) and _is_fact(name))
+_NUMBER = Where(lambda number: isinstance(number, (int, float)) and abs(number) <= _LARGEST_FIGURE)
+_SCALAR = Where(lambda value: _is_fact(value) or isinstance(value, float))
 _TEXTS = ("run_id", "host", "volume", "verdict", "judged_at")
 _OPTIONAL = ("volume_id", "valid_from", "valid_until")
 _SHAPE = Keys(
@@ -147,6 +151,10 @@ _SHAPE = Keys(
         "can_certify": bool,
         "volume_facts": Items(Where(lambda fact: fact in tuple(WORDS))),
         "limits_verdict": str,
+        "closest_limit": Keys(
+            {"metric": _NAME, "bound": _NAME, **dict.fromkeys(("limit_value", "value", "share"), _NUMBER)},
+            every=_SCALAR,
+        ),
     },
 )
 """The keys of a certificate that the history needs."""
@@ -154,7 +162,6 @@ _SHAPE = Keys(
 _FACT = Where(_is_fact)
 _FACTS = Where(lambda part: isinstance(part, dict) and all(_is_fact(each) for fact in part.items() for each in fact))
 _FIGURE = Where(lambda figure: figure is None or (isinstance(figure, (int, float)) and 0 <= figure <= _LARGEST_FIGURE))
-_NAME = Where(lambda name: isinstance(name, str) and _is_fact(name))
 _ROW = Keys(
     {
         "load_point": int,
@@ -187,6 +194,13 @@ class Certificate:
     def sha256(self) -> str:
         """The identity: the SHA-256 of the text, which is also the SHA-256 of the file."""
         return hashlib.sha256(self.text.encode("ascii")).hexdigest()
+
+    @property
+    def closest_limit(self) -> str | None:
+        """The figure that comes closest to its limit, as canonical text; None if there is none or if an earlier version
+        made the certificate."""
+        closest = self.content.get("closest_limit")
+        return canonical(closest) if closest else None
 
     @property
     def content(self) -> dict[str, Any]:
@@ -364,6 +378,7 @@ def certificate_of(run: Mapping[str, Any], record: HostRecord, tables: Tables | 
             "method_version": _method_version(tables),
             "parameters": _parameters(run, record, tables),
             "capacity": {key: record.capacity[key] for key in CAPACITY} if record.capacity else None,
+            **({"closest_limit": closest} if (closest := closest_limit(record.judgements)) else {}),
             "rows": _rows(record, tables) if tables else [],
             "tables": {name: str(filed.get("sha256") or "") for name, filed in record.tables.items()},
         }

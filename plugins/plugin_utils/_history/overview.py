@@ -262,8 +262,10 @@ def status_json(
     changed: Mapping[Line, Since],
     pairs: Sequence[PairStatus] = (),
     observed: Sequence[Observed] = (),
+    closest: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> dict[str, Any]:
-    """Return the content of status.json. ``problems`` holds the problems of each host that is not certified."""
+    """Return the content of status.json. ``problems`` holds the problems of each host that is not certified, and
+    ``closest`` the figures that come closest to their limits, by the SHA-256 of the certificate."""
     observations = [observed_entry(each, today) for each in observed]
     by_place = {each.place: entry for each, entry in zip(observed, observations, strict=True)}
     found = [(host, problem) for host, own in problems.items() for problem in own]
@@ -284,6 +286,7 @@ def status_json(
                 **_entry(line, revocations, changed.get(key_of(line)), today),
                 "is_expected": line.host in hosts,
                 "observation": by_place.get(place_of(line)),
+                "closest_limit": (closest or {}).get(line.entry.sha256) if line.entry else None,
             }
             for line in lines
         ],

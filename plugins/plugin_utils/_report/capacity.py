@@ -13,9 +13,9 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import figure_in_words
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import LOAD_SEARCH, LOAD_TARGET
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.closest_limit import used_share
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import find_metric
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import shorten
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.shares import used_share
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import LIMIT, row_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable

@@ -20,6 +20,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils._units import format
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.basis import Basis, basis_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.headroom import Headroom, NoHeadroom, headroom
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import target_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.closest_limit import used_share
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import INSTEAD_OF, host_entry
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.limits import worker_name
@@ -45,7 +46,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series impor
     judges_text,
     series_of,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.shares import used_share
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.stalls import stall_period
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import (
     ALL_OPERATIONS,

@@ -18,6 +18,7 @@ import contextlib
 import dataclasses
 import datetime
 import hashlib
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -50,6 +51,7 @@ _INSERT = (
     f"INSERT INTO logdisk_certificates ({_ALL_COLUMNS}) VALUES ({', '.join('?' * len(COLUMNS))}) ON CONFLICT DO NOTHING"
 )
 _INSERT_CONTENT = "INSERT INTO logdisk_contents (sha256, content) VALUES (?, ?) ON CONFLICT DO NOTHING"
+_INSERT_CLOSEST = "INSERT INTO logdisk_closest_limits (sha256, content) VALUES (?, ?) ON CONFLICT DO NOTHING"
 _KEPT_COLUMNS = "sha256, run_id, stage, kept_at, created_at, job_id, workflow_job_id"
 _KEEP = (
     f"INSERT INTO logdisk_kept_runs ({_KEPT_COLUMNS}, archive) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
@@ -206,10 +208,13 @@ class History(abc.ABC):
         ordered = sorted(certificates, key=lambda certificate: certificate.sha256)
         rows = [dataclasses.astuple(certificate.entry) for certificate in ordered]
         contents = [(certificate.sha256, certificate.text) for certificate in ordered]
+        closest = [(each.sha256, text) for each in ordered if (text := each.closest_limit)]
         with self._reported("cannot be written"), self._transaction():
             added = self._execute_many(_INSERT, rows) if rows else 0
             if rows:
                 self._execute_many(_INSERT_CONTENT, contents)
+            if closest:
+                self._execute_many(_INSERT_CLOSEST, closest)
         return added
 
     def store_power_cuts(self, results: Iterable[CutResult]) -> int:
@@ -325,16 +330,7 @@ class History(abc.ABC):
 
     def contents(self, wanted: Sequence[str]) -> list[dict[str, Any]]:
         """Return the contents of certificates, in the order of their SHA-256."""
-        texts: dict[str, str] = {}
-        for start in range(0, len(wanted), _MOST_VALUES):
-            part = wanted[start : start + _MOST_VALUES]
-            with self._reported("cannot be read"):
-                texts.update(
-                    self._execute(
-                        f"SELECT sha256, content FROM logdisk_contents WHERE sha256 IN ({', '.join('?' * len(part))})",
-                        part,
-                    ).fetchall()
-                )
+        texts = self._texts("logdisk_contents", wanted)
         damaged = [
             sha256
             for sha256 in wanted
@@ -345,6 +341,26 @@ class History(abc.ABC):
                 f"the history {self.place} is damaged: it contains no certificate, or a changed one, under {damaged[0]}"
             )
         return [Certificate(texts[sha256]).content for sha256 in wanted]
+
+    def closest_limits(self, wanted: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """Return the figure of each certificate that comes closest to its limit, by the SHA-256 of the certificate.
+        Certificates that an earlier version made have no such figure."""
+        self._refuse_outdated()
+        texts = self._texts("logdisk_closest_limits", wanted)
+        try:
+            return {sha256: json.loads(text) for sha256, text in texts.items()}
+        except ValueError:
+            raise HistoryError(f"the history {self.place} is damaged: a figure of a certificate is no JSON") from None
+
+    def _texts(self, table: str, wanted: Sequence[str]) -> dict[str, str]:
+        """Return the texts of a table by SHA-256, those that exist."""
+        texts: dict[str, str] = {}
+        for start in range(0, len(wanted), _MOST_VALUES):
+            part = wanted[start : start + _MOST_VALUES]
+            sql = f"SELECT sha256, content FROM {table} WHERE sha256 IN ({', '.join('?' * len(part))})"
+            with self._reported("cannot be read"):
+                texts.update(self._execute(sql, part).fetchall())
+        return texts
 
     def certificate(self, beginning: str) -> Certificate:
         """Return the certificate whose SHA-256 begins with this text."""
@@ -416,7 +432,7 @@ class History(abc.ABC):
             kept = {entry.sha256 for entry in self.newest()}
             old = self._execute("SELECT sha256 FROM logdisk_certificates WHERE judged_at < ?", (moment,)).fetchall()
             removed = [(sha256,) for (sha256,) in old if sha256 not in kept]
-            for table in ("logdisk_contents", "logdisk_certificates") if removed else ():
+            for table in ("logdisk_contents", "logdisk_closest_limits", "logdisk_certificates") if removed else ():
                 self._execute_many(f"DELETE FROM {table} WHERE sha256 = ?", removed)
             observed = self._execute("DELETE FROM logdisk_observations WHERE judged_at < ?", (moment,)).rowcount
         return len(removed) + observed

@@ -204,6 +204,9 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX logdisk_observations_name ON logdisk_observations (host, volume, mount_point, judged_at)",
         # Observations decide no state, so they can be pruned.
         "CREATE TRIGGER logdisk_observations_kept BEFORE UPDATE ON logdisk_observations {refuse}",
+        # A part of each certificate's content, so that the status of a fleet need not read whole contents.
+        "CREATE TABLE logdisk_closest_limits (sha256 {text} PRIMARY KEY, content {text} NOT NULL)",
+        "CREATE TRIGGER logdisk_closest_limits_kept BEFORE UPDATE ON logdisk_closest_limits {refuse}",
     ),
 )
 """The statements that migrate each version of the schema to the next. The first ones start from an empty database.

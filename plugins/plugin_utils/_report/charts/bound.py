@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.shares import used_share
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.closest_limit import used_share
 from markupsafe import Markup
 
 _WIDTH, _HEIGHT = 120, 20

@@ -18,6 +18,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.changes import change_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.expiry import expiry_chart, has_bars, lanes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import brief, common_domain, without_domain
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.headroom import figure_text, headroom_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.columns import (
     LONG_TEXT,
     NAME,
@@ -229,6 +230,7 @@ def _columns(runs: Collection[str], domain: str) -> list[Column[Mapping[str, Any
         Column("State", TEXT, lambda each: badge(each["state"])),
         Column("Certified until", TEXT, _until),
         Column("Days left", NUMBER, _days),
+        Column("Headroom", NUMBER, _headroom, _closest),
         Column("Observed", TEXT, _observed, _observed_when),
         Column("Profile", TEXT, lambda each: brief(each["profile"], LONGEST), _other_profile),
         Column("Run", TEXT, lambda each: _run_link(each["run_id"], runs)),
@@ -259,6 +261,15 @@ def _until(each: Mapping[str, Any]) -> str:
 
 def _days(each: Mapping[str, Any]) -> str:
     return str(each["days_left"]) if _until(each) else ""
+
+
+def _headroom(each: Mapping[str, Any]) -> str:
+    """Return the share of the closest limit that the certificate leaves unused; empty if it is not known."""
+    return headroom_text(each["closest_limit"]) if each["closest_limit"] else ""
+
+
+def _closest(each: Mapping[str, Any]) -> str:
+    return brief(figure_text(each["closest_limit"]), LONGEST) if each["closest_limit"] else ""
 
 
 def _observed(each: Mapping[str, Any]) -> str:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 import types
 
 import pytest
@@ -15,6 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.action import comparison, drift, 
 from ansible_collections.mqops.logdisk.plugins.action.fleet_status import asked_profiles
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import made_up, test_observations
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.history import test_drift
 
 OWN = {"name": "own", "limits": [{"metric": "latency_p99", "max": "2 ms"}]}
@@ -102,6 +104,19 @@ def test_pages_link_to_the_pages_that_exist(history, monkeypatch):
     assert linked(drift, "drift.html") == set()
     assert linked(fleet_status, "status.html") == {"drift.html"}
     assert linked(drift, "drift.html") == {"status.html"}
+
+
+def test_the_status_shows_observations_and_the_headroom_of_certificates(history):
+    certificate = made_up.certificate(host="h1")
+    with open_history(str(history / "history.sqlite")) as opened:
+        opened.store([certificate])
+        opened.store_observations([test_observations.result("2026-12-01", host=host, disk_id=None) for host in HOSTS])
+    answer(fleet_status, history, today="2026-12-02")
+    status = json.loads((history / "reports" / "status.json").read_text())
+    (volume,) = status["volumes"]
+    assert volume["closest_limit"] == certificate.content["closest_limit"]
+    assert [(each["host"], each["age_days"]) for each in status["observations"]] == [("h1", 1), ("h2", 1)]
+    assert "12 times slower" in (history / "reports" / "status.html").read_text()
 
 
 def test_each_host_fails_by_its_own_state(history):

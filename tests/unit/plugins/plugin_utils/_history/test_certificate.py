@@ -266,6 +266,22 @@ def test_another_capacity_is_refused(change):
         made_up.changed(GOOD, capacity={**CAPACITY, **change})
 
 
+def test_a_certificate_holds_the_figure_that_comes_closest_to_its_limit():
+    closest = GOOD.content["closest_limit"]
+    means = [row["latency_mean_ns"] for row in GOOD.content["rows"] if row["block_size_bytes"] == 65536]
+    assert (closest["metric"], closest["block_size_bytes"], [closest["value"]]) == ("latency_mean", 65536, means)
+    assert closest["share"] == means[0] / closest["limit_value"]
+    assert json.loads(GOOD.closest_limit) == closest
+    earlier = Certificate.of_content({key: value for key, value in GOOD.content.items() if key != "closest_limit"})
+    assert earlier.closest_limit is None and earlier.entry == dataclasses.replace(GOOD.entry, sha256=earlier.sha256)
+
+
+@pytest.mark.parametrize("change", [{"share": "1"}, {"share": 1e300}, {"metric": "\x1b[2J"}, {"rows": []}])
+def test_another_closest_limit_is_refused(change):
+    with pytest.raises(CertificateError, match="closest_limit"):
+        made_up.changed(GOOD, closest_limit={**GOOD.content["closest_limit"], **change})
+
+
 def test_how_streams_were_measured_is_kept_without_the_directories_of_the_run():
     files = fabricate.tables(
         over=[], place_1="name=data,dir=/data/logdisk-R1/data+/more,share=90%", stream_1="name=db,place=data,size=8K"

@@ -144,7 +144,7 @@ def test_a_history_of_the_version_before_takes_observations(place, monkeypatch):
     ):
         history.observations()
     with open_history(place) as history:
-        assert history.observations() == []
+        assert (history.observations(), history.closest_limits(["a"])) == ([], {})
         assert history.store_observations([result("2026-05-01")]) == 1
 
 

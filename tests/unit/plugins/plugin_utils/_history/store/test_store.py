@@ -26,6 +26,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate
     CERTIFIES,
     EFFECTS,
     FAILS,
+    Certificate,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import changed_since
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
@@ -271,6 +272,18 @@ def test_pruning_removes_the_old_and_changes_no_state(history):
     assert history.certificate(certificates[2].sha256).text == certificates[2].text
 
 
+def test_the_closest_limit_of_each_certificate_is_read_without_its_content(history, monkeypatch):
+    monkeypatch.setattr(store, "_MOST_VALUES", 2)
+    closest = [{**SMALL.content["closest_limit"], "share": number / 4} for number in range(4)]
+    certificates = [judged(day, closest_limit=each) for day, each in enumerate(closest, 1)]
+    earlier = Certificate.of_content({key: value for key, value in SMALL.content.items() if key != "closest_limit"})
+    history.store([*certificates, earlier])
+    wanted = [each.sha256 for each in (*certificates, earlier)]
+    assert history.closest_limits(wanted) == dict(zip(wanted, closest))
+    assert history.prune(DAY + datetime.timedelta(days=4)) == 3
+    assert list(history.closest_limits(wanted[:4])) == wanted[3:4]
+
+
 def opened(run_id, workflow="16", day=1):
     """Return the content of run.json for a run of a workflow's job."""
     return {
@@ -354,6 +367,7 @@ def test_kept_runs_are_pruned_with_their_certificates(history):
     [
         "UPDATE logdisk_certificates SET effect = 'certifies'",
         "UPDATE logdisk_contents SET content = '{}'",
+        "UPDATE logdisk_closest_limits SET content = '{}'",
         "UPDATE logdisk_revocations SET reason = 'none'",
         "DELETE FROM logdisk_revocations",
         "UPDATE logdisk_kept_runs SET archive = ''",

@@ -97,8 +97,19 @@ def status_of(names, healthy=False, unknown=()):
         for line in lines[:60:3]
         if line.entry
     }
+    closest = {
+        each.sha256: closest_to(number * 13 % 100 / 100 + (each.effect == FAILS) * 11)
+        for number, each in enumerate(entries)
+    }
     seen = observed_volumes([each for number, name in enumerate(names) for each in observations(number, name)], lines)
-    return status_json(lines, expected, problems_by_host(lines, expected, {}), TODAY, revoked, changed, (), seen)
+    problems = problems_by_host(lines, expected, {})
+    return status_json(lines, expected, problems, TODAY, revoked, changed, (), seen, closest)
+
+
+def closest_to(share, **keys):
+    """Return the figure of a certificate that uses this share of its limit."""
+    known = {"metric": "latency_p99", "bound": "max", "unit": "ns", "limit_value": 2_000_000, "block_size_bytes": 65536}
+    return {**known, "value": share * 2e6, "share": share, "load_point": 1, "stream": "log", **keys}
 
 
 def observations(number, host):
@@ -242,6 +253,30 @@ def test_observations_are_shown_beside_their_volumes_and_the_slowest_first():
     assert 'href="#live"' in html
     unobserved = "".join(render_status({**status, "observations": []}))
     assert 'id="live"' not in unobserved and 'href="#live"' not in unobserved
+
+
+@pytest.mark.parametrize(
+    ("closest", "shown"),
+    [
+        (closest_to(0.75), "25 %p99 at 64 KiB: 1.5 ms (limit 2 ms)"),
+        (closest_to(0.996), "0.4 %p99 at 64 KiB: 1.99 ms (limit 2 ms)"),
+        (closest_to(12), "\u22121,100 %p99 at 64 KiB: 24 ms (limit 2 ms)"),
+        (
+            closest_to(0.8, block_size_bytes=None, stream="database", operation="read", value_at_least=True),
+            "20 %p99 of database reads: at least 1.6 ms (limit 2 ms)",
+        ),
+        (
+            closest_to(2, metric="capacity", unit="BSU", value=40, limit_value=80, block_size_bytes=None),
+            "\u2212100 %capacity: 40 BSU (limit 80 BSU)",
+        ),
+        (None, ""),
+    ],
+)
+def test_the_headroom_is_what_the_closest_limit_leaves_unused(closest, shown):
+    status = fleet(2)
+    status["volumes"][0]["closest_limit"] = closest
+    cell = cells_of(page_of(status), status["volumes"][0]["host"].partition(".")[0])["Headroom"]
+    assert cell == (shown or "\u2013")
 
 
 def test_runs_and_pages_are_linked_only_if_they_exist():
