@@ -24,18 +24,17 @@ def headroom_text(closest: Mapping[str, Any]) -> str:
 
 
 def figure_text(closest: Mapping[str, Any]) -> str:
-    """Return the figure and its limit: "p99 at 64 KiB: 1.5 ms (limit 2 ms)"."""
+    """Return the figure: "p99 at 64 KiB: 1.5 ms"."""
     stream, size = closest.get("stream"), closest.get("block_size_bytes")
     of_stream = f" of {operations_text(stream, closest.get('operation'))}" if stream not in (None, LOG) else ""
     at = f" at {size_text(size)}" if size else ""
     at_least = "at least " if closest.get("value_at_least") else ""
-    value, limit = (_value(closest, closest[key]) for key in ("value", "limit_value"))
-    return f"{metric_text(closest['metric'])}{of_stream}{at}: {at_least}{value} (limit {limit})"
+    return f"{metric_text(closest['metric'])}{of_stream}{at}: {at_least}{_value(closest)}"
 
 
-def _value(closest: Mapping[str, Any], value: float) -> str:
-    """Write a figure in the unit of its limit. The unit of a capacity is that of the load points."""
-    metric = find_metric(closest["metric"])
+def _value(closest: Mapping[str, Any]) -> str:
+    """Write the figure in the unit of its limit. The unit of a capacity is that of the load points."""
+    metric, value = find_metric(closest["metric"]), closest["value"]
     if metric is None or closest["metric"] == "capacity":
         return f"{_units.format_number(value)} {closest.get('unit') or ''}".rstrip()
     return str(metric.kind.format(value))

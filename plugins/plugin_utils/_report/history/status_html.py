@@ -228,12 +228,10 @@ def _columns(runs: Collection[str], domain: str) -> list[Column[Mapping[str, Any
     return [
         Column("Volume", NAME, lambda each: _name(each, domain), _place),
         Column("State", TEXT, lambda each: badge(each["state"])),
-        Column("Certified until", TEXT, _until),
-        Column("Days left", NUMBER, _days),
+        Column("Days left", NUMBER, _days, _until),
         Column("Headroom", NUMBER, _headroom, _closest),
         Column("Observed", TEXT, _observed, _observed_when),
-        Column("Profile", TEXT, lambda each: brief(each["profile"], LONGEST), _other_profile),
-        Column("Run", TEXT, lambda each: _run_link(each["run_id"], runs)),
+        Column("Profile, run", TEXT, lambda each: brief(each["profile"], LONGEST), lambda each: _origin(each, runs)),
         Column("Remarks", LONG_TEXT, _remarks),
     ]
 
@@ -249,14 +247,16 @@ def _place(each: Mapping[str, Any]) -> str:
     return brief(each["mount_point"] or "", LONGEST) if (each["mount_point"] or "") not in each["label"] else ""
 
 
-def _other_profile(each: Mapping[str, Any]) -> str:
-    return "" if each["is_asked_for"] else "not the requested one"
+def _origin(each: Mapping[str, Any], runs: Collection[str]) -> Markup | str:
+    """Return the run that determines the state, and whether its profile is another one than the requested one."""
+    run = _run_link(each["run_id"], runs)
+    return run if each["is_asked_for"] else Markup(" ").join(filter(None, ("not the requested one", run)))
 
 
 def _until(each: Mapping[str, Any]) -> str:
     """Return the last day of a certificate that is valid or has expired; empty if something else determines the
     state."""
-    return (each["valid_until"] or "") if each["state"] in (*CURRENT, "expired") else ""
+    return f"until {each['valid_until']}" if each["valid_until"] and each["state"] in (*CURRENT, "expired") else ""
 
 
 def _days(each: Mapping[str, Any]) -> str:
@@ -325,9 +325,9 @@ def _cut_text(each: Mapping[str, Any]) -> str:
 
 
 def _seen_text(each: Mapping[str, Any]) -> str:
-    """Describe an observation, how old it is, and which run made it."""
+    """Describe an observation: its verdict, if there is one, and how it compares with the certificate."""
     text = str(each["text"]).rstrip(".") or each["headline"]
-    judged = f"{each['verdict']} by {brief(each['profile'], LONGEST)}; " if each["verdict"] else ""
+    judged = f"verdict of {brief(each['profile'], LONGEST)}: {each['verdict']}; " if each["verdict"] else ""
     return f"{judged}{brief(text[:1].lower() + text[1:], 300)}"
 
 
