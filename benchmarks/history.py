@@ -9,8 +9,9 @@ in a file and in PostgreSQL.
     PYTHONPATH=collections .venv-dev/bin/python benchmarks/history.py [--hosts N] [--runs N] [--directory DIR]
 
 (`make link lint` creates `collections` and `.venv-dev`.) For 10,000 hosts, the target for storing prepared certificates
-with 7 rows each is at most 30 s. The target for producing the status in all formats, including opening the history, is
-at most 2 s. With more runs, the history is longer. The newest run is compared with the targets.
+with 7 rows each, and an observation of each host, is at most 30 s. The target for producing the status in all formats,
+including opening the history, is at most 2 s. With more runs, the history is longer. The newest run is compared with
+the targets.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from collections.abc import Iterator
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate, fingerprint
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import changed_since
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observations import observed_volumes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observed_result import ObservedResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import (
     problems_by_host,
     status_json,
@@ -64,12 +67,20 @@ def certificates(hosts: int, run: int) -> Iterator[Certificate]:
         yield Certificate.of_content({**base, **own, **times})
 
 
+def observations(hosts: int, run: int) -> Iterator[ObservedResult]:
+    """Yield an observation of each host from the same day."""
+    day = FIRST_DAY + datetime.timedelta(days=run)
+    for number in range(hosts):
+        yield made_up.observation(str(day), host=f"db{number}", disk_id=None)
+
+
 def measure(place: str, hosts: int, runs: int) -> tuple[float, float]:
     """Store several runs. Return the seconds that it took to store the last one, and then to produce the status."""
     for run in range(runs):
         begin = time.perf_counter()
         with open_history(place, create=True) as history:
             added = history.store(certificates(hosts, run))
+            history.store_observations(observations(hosts, run))
         stored_s = time.perf_counter() - begin
         assert added == hosts
     begin = time.perf_counter()
@@ -77,13 +88,16 @@ def measure(place: str, hosts: int, runs: int) -> tuple[float, float]:
         today, revocations = Today(FIRST_DAY + datetime.timedelta(days=runs), expiring_days=14), history.revocations()
         lines, plans = fleet_status(history.newest(), revocations, today, history.power_cuts()), history.plans()
         changed = changed_since(history, lines)
+        observed = observed_volumes(history.observations(), lines)
+        closest = history.closest_limits([line.entry.sha256 for line in lines if line.entry])
     expected = [line.host for line in lines]
     problems = problems_by_host(lines, expected, plans)
-    json.dumps(status_json(lines, expected, problems, today, revocations, changed))
+    json.dumps(status_json(lines, expected, problems, today, revocations, changed, (), observed, closest))
     status_prom(lines, expected, problems)
-    status_text(lines, expected, problems, today, changed)
+    status_text(lines, expected, problems, today, changed, "", (), observed)
     status_s = time.perf_counter() - begin
     assert len(lines) == hosts and {line.state for line in lines} == {"valid"}
+    assert len(observed) == len(closest) == hosts
     return stored_s, status_s
 
 

@@ -16,7 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.action import comparison, drift, 
 from ansible_collections.mqops.logdisk.plugins.action.fleet_status import asked_profiles
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
-from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import made_up, test_observations
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import made_up
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.history import test_drift
 
 OWN = {"name": "own", "limits": [{"metric": "latency_p99", "max": "2 ms"}]}
@@ -110,7 +110,7 @@ def test_the_status_shows_observations_and_the_headroom_of_certificates(history)
     certificate = made_up.certificate(host="h1")
     with open_history(str(history / "history.sqlite")) as opened:
         opened.store([certificate])
-        opened.store_observations([test_observations.result("2026-12-01", host=host, disk_id=None) for host in HOSTS])
+        opened.store_observations([made_up.observation("2026-12-01", host=host, disk_id=None) for host in HOSTS])
     answer(fleet_status, history, today="2026-12-02")
     status = json.loads((history / "reports" / "status.json").read_text())
     (volume,) = status["volumes"]

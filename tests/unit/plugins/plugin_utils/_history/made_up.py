@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """Made-up certificates for the tests and benchmarks of the history: complete ones made from records, and only their
-entries."""
+entries. There are also made-up results of observations."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate
     certificate_of,
     fingerprint,
 )
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observed_result import ObservedResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
@@ -95,3 +96,23 @@ def entry(
         **keys,
     }
     return Entry(sha256=fingerprint(values), **values)
+
+
+def observation(day, ratio=12.04, outcome="slower", host="db07", **keys):
+    """Return the result of an observation on a day (ISO 8601)."""
+    known = {
+        "run_id": f"seen-{day}",
+        "host": host,
+        "volume": "log",
+        "mount_point": "/var/mqm/log",
+        "disk_id": "disk of v1",
+        "queue_manager": "QM1",
+        "profile": "mq-log-silver 3",
+        "judged_at": f"{day}T10:00:00Z",
+        "verdict": "",
+        "outcome": outcome,
+        "ratio": ratio,
+        "text": "12 times slower than certified: the volume changed or is shared.",
+        **keys,
+    }
+    return ObservedResult(sha256=fingerprint(known), **known)

@@ -14,7 +14,6 @@ import pytest
 from ansible_collections.mqops.logdisk.plugins.action import gate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ATTEMPT, FAILS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observations import observed_volumes, results_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observed_result import ObservedResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import (
     problems_by_host,
     status_json,
@@ -29,30 +28,11 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.observation
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history.made_up import entry
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history.made_up import observation as result
 
 TODAY = Today(datetime.date(2026, 6, 1), 14)
-TWELVE = "12 times slower than certified: the volume changed or is shared."
+TWELVE = result("2026-05-01").text
 HELD = {"outcome": "slower", "ratio": 12.04, "text": TWELVE, "caveats": []}
-
-
-def result(day, ratio=12.04, outcome="slower", host="db07", **keys):
-    """Return the result of an observation on a day (ISO 8601)."""
-    known = {
-        "run_id": f"seen-{day}",
-        "host": host,
-        "volume": "log",
-        "mount_point": "/var/mqm/log",
-        "disk_id": "disk of v1",
-        "queue_manager": "QM1",
-        "profile": "mq-log-silver 3",
-        "judged_at": f"{day}T10:00:00Z",
-        "verdict": "",
-        "outcome": outcome,
-        "ratio": ratio,
-        "text": TWELVE,
-        **keys,
-    }
-    return ObservedResult(sha256=f"{day}{sorted(map(str, known.items()))}", **known)
 
 
 def run_of(tmp_path, held=HELD, place="", **changes):
