@@ -161,10 +161,11 @@ acceptance: environments ## tests that take long: long runs and stalls, power cu
 	$(MAKE) -C src fuzz
 
 .PHONY: guests
-guests: packages ## power cuts of virtual machines, and 1,000 states of an honest disk: tests/guests/README.md
+guests: packages .venv-dev/.finished link ## virtual machines: power cuts, states of an honest disk, locks on real NFS: tests/guests/README.md
 	@tools/apt-install $$(sed 's/#.*//' tests/guests/packages.txt)
 	"$(PYTHON)" tests/guests/guests.py replay
 	"$(PYTHON)" tests/guests/guests.py cut
+	$(DEV)/python tests/guests/nfs_locks.py
 
 .PHONY: fixtures
 fixtures: ## record tests/fixtures/tables again with the tester of this checkout

@@ -23,11 +23,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from kernel import PROJECT, image, kernel, run
 from write_log import SECTOR, Entry, entries
 
 HERE = Path(__file__).resolve().parent
-PROJECT = HERE.parents[1]
-BUILD = PROJECT / "build/guests"
 TESTER = PROJECT / "src/build/static/logdisk"
 DISK_PLUGIN = PROJECT / "tests/testbed/cutdisk.py"
 FILE_SYSTEMS = ("ext4", "xfs")
@@ -47,25 +46,7 @@ KEPT, LOST = 0, 5
 LONGEST_S = 600
 
 
-def run(*words: object) -> str:
-    return subprocess.run([str(word) for word in words], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
-
-
 # The parts of a guest
-
-
-def kernel() -> Path:
-    """Debian's cloud kernel, unpacked. No other modules than its own are needed, and ext4 and NVMe are built in."""
-    tree = BUILD / "kernel"
-    if not tree.exists():
-        BUILD.mkdir(parents=True, exist_ok=True)
-        package = re.search(r"Depends: (linux-image-\S+)", run("apt-cache", "depends", "linux-image-cloud-amd64"))[1]
-        run("apt-get", "-qq", "update")
-        with tempfile.TemporaryDirectory(dir=BUILD) as folder:
-            subprocess.run(["apt-get", "download", "-qq", package], cwd=folder, check=True, stderr=subprocess.DEVNULL)
-            run("dpkg", "-x", next(Path(folder).glob("*.deb")), Path(folder, "tree"))
-            Path(folder, "tree").rename(tree)
-    return tree
 
 
 def initramfs(path: Path) -> None:
@@ -151,7 +132,7 @@ class Workshop:
             command += ["-drive", f"file={self.log},format=raw,if=none,id=log", "-device", "virtio-blk-pci,drive=log"]
         command += [
             "-kernel",
-            str(next(kernel().glob("boot/vmlinuz-*"))),
+            str(image()),
             "-initrd",
             f"{self.path}/initrd",
             "-append",
