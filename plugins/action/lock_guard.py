@@ -7,11 +7,12 @@ host."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
 from ansible_collections.mqops.logdisk.plugins.action.lock_start import words
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction, as_dict
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.guard import guard_command
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import STAGE
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._own_connection import stream_command
@@ -30,9 +31,17 @@ class ActionModule(ControllerAction):
     }
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        if command := command_of_root(options["started"]):
+            return {"command": command, "problem": ""}
         interpreter = options["started"]["interpreter"]
         try:
             command = words(stream_command(self._connection, guard_command(interpreter, options["mqs_ini"])))
         except AnsibleActionFail as error:
             return {"command": [], "problem": str(error)}
         return {"command": command, "problem": ""}
+
+
+def command_of_root(started: Mapping[str, Any]) -> list[str]:
+    """Return the command line of a host whose tester already runs as root, empty if it does not. Such a host need not
+    have sudo."""
+    return list(started["guard"]) if as_dict(started.get("settings")).get("uid") == 0 else []

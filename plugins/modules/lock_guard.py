@@ -10,7 +10,8 @@ short_description: Make the command line that starts the guard of a host
 description:
   - The guard is a program that runs on the host during a step of the test of locks that cuts the host off. It reports
     whether a queue manager is running on the host, and filters the packets to the file server.
-  - The task needs C(become), because only root may filter packets. Nothing is sent to the host.
+  - The task needs C(become), because only root may filter packets. If the tester already runs as root, C(become) is not
+    used, so the host does not need C(sudo). Nothing is sent to the host.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.action import lock_pairs, lock_plan, lock_start, lock_test
+from ansible_collections.mqops.logdisk.plugins.action import lock_guard, lock_pairs, lock_plan, lock_start, lock_test
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.pairs import Pair, pairs_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import LOG_BYTES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import role_defaults
@@ -170,3 +170,10 @@ def test_the_commands_of_the_user():
     assert lock_test.command_of("") is None
     found = lock_test.command_of("echo done; exit 3")()
     assert (found.status, found.output, found.problem) == (3, "done", "")
+
+
+def test_a_guard_of_a_tester_that_runs_as_root_needs_no_sudo():
+    """Such a host may have none."""
+    started = {"settings": {"uid": 0}, "guard": ["ssh", "db01", "python3"]}
+    assert lock_guard.command_of_root(started) == started["guard"]
+    assert lock_guard.command_of_root({**started, "settings": {"uid": 1001}}) == []
