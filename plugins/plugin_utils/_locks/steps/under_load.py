@@ -8,7 +8,7 @@ other host must be refused."""
 from __future__ import annotations
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import LOCK, Prober, Stage
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import Figures, broken
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import Figures, broken, undecided
 
 
 def under_load(stage: Stage, load_s: float) -> Figures:
@@ -23,6 +23,8 @@ def under_load(stage: Stage, load_s: float) -> Figures:
         return False
 
     stage.wait_until(is_decided, load_s)
+    if not prober.refusals:
+        raise undecided("deadline", host=stage.other.host, verb="lock", **load.figures())
     return {
         "load_s": (stage.clock.now_ns() - load.begin_ns) / 1e9,
         "tries": len(prober.refusals),

@@ -28,6 +28,7 @@ from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._locks.si
     LEASE_S,
     SECOND_NS,
     AtOnce,
+    Host,
     Server,
 )
 
@@ -126,6 +127,17 @@ def test_a_server_that_grants_the_second_after_a_while_of_load():
     outcome, cause, figures = made(partial(under_load, load_s=CROWDED_S + 10), "crowded")
     assert (outcome, cause) == ("broken", "granted")
     assert figures["load_s"] == pytest.approx(CROWDED_S, abs=2)
+
+
+def test_a_load_during_which_the_other_host_does_not_answer_shows_nothing(monkeypatch):
+    """A host whose client of the file server hangs is not refused."""
+    honest = Host.do_lock
+
+    def hang(host, process, name, mode, number=0):
+        return None if mode == "try" else honest(host, process, name, mode, number)
+
+    monkeypatch.setattr(Host, "do_lock", hang)
+    assert made(partial(under_load, load_s=30))[:2] == ("undecided", "deadline")
 
 
 def test_a_verification_that_hangs_counts_with_the_time_that_has_passed():
