@@ -62,7 +62,7 @@ def test_a_path_that_is_not_plain_is_refused(path):
 
 
 def test_two_names_with_one_folder_are_refused():
-    with pytest.raises(_workspace.WorkspaceError, match="once"):
+    with pytest.raises(_workspace.WorkspaceError, match="twice"):
         _workspace.layout("/x", RUN, "log", ["QM1", "QM1"])
 
 

@@ -470,7 +470,7 @@ def test_a_pass_that_covers_shorter_slow_phases_than_asked_does_not_certify(epis
     if not certified:
         assert (
             result["qualification"]
-            == "latency_p99 at 4 KiB covers slow phases of up to 1.4 s, and mine asks for 1.5 s: measure longer"
+            == "latency_p99 at 4 KiB covers slow phases of up to 1.4 s, and mine requires 1.5 s: measure longer"
         )
 
 

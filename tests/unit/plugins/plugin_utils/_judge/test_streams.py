@@ -580,7 +580,7 @@ def certified(change=(), facts=(), qualifies=(), limits=(MEAN,)):
             {"episode_s": 3600},
             (
                 "latency_mean at 1 thread for writes of log covers standstills of up to 54 s, and database "
-                "asks for 3600 s: measure longer"
+                "requires 3600 s: measure longer"
             ),
         ),
     ],
