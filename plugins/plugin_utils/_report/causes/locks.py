@@ -51,7 +51,9 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
     "granted": LockAdvice(
         "the lock was given to two hosts",
         "Mount the directory on both hosts with NFS version 4 (vers=4.1 or 4.2, hard, without nolock and "
-        f"local_lock), and let the file server keep the locks of all its clients together. {_AGAIN}",
+        "local_lock), and let the file server keep the locks of all its clients together. If the hosts are clones and "
+        "were renamed after they had mounted the directory, mount it again on both: until then, the file server takes "
+        f"them for one client. {_AGAIN}",
         (STORAGE, SYSTEM),
         consequence=_TWO_ACTIVE,
     ),
@@ -123,6 +125,17 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
         consequence=(
             "At a failover of the file server, the standby instance can become active beside the active one. "
             f"{_TWO_ACTIVE}"
+        ),
+    ),
+    "failover_error": LockAdvice(
+        "the holder could not go on after the failover of the file server",
+        "Let both nodes of the file server use the same server scope and share the record of their clients, and give "
+        "clients a grace period in which they reclaim their locks. Look in the system log of the host for locks that "
+        f"it lost. {_AGAIN}",
+        (STORAGE, SYSTEM),
+        consequence=(
+            "The active instance ends when the file server fails over, although its host is well, and applications "
+            "lose their connections until the standby instance has taken over."
         ),
     ),
     "mount_option": LockAdvice(
@@ -249,6 +262,8 @@ def key_of(finding: Mapping[str, Any]) -> str:
     if kind == LOCK_BROKEN:
         if code == "granted" and step in (SAME_HOST, SERVER_FAILOVER):
             return "same_host" if step == SAME_HOST else "failover"
+        if code in ("write_error", "verification_error") and step == SERVER_FAILOVER:
+            return "failover_error"
         return _OF_CODES.get(code, code)
     return "undecided"
 

@@ -174,6 +174,17 @@ def test_each_cause_has_a_consequence_and_a_next_step():
     assert len(shown) == 3
 
 
+@pytest.mark.parametrize("code", ["write_error", "verification_error"])
+def test_an_error_at_a_failover_is_a_matter_of_the_file_server(code):
+    """A client that cannot reclaim its lock ends writes with an error, on a hard mount as well."""
+    at_failover, under_load = (
+        advice_on_locks([{"kind": "lock_broken", "code": code, "step": step}])
+        for step in ("server_failover", "under_load")
+    )
+    assert "server scope" in at_failover[1] and "instead of soft" not in at_failover[1]
+    assert "instead of soft" in under_load[1]
+
+
 @pytest.mark.parametrize(
     ("step", "figures", "key"),
     [
