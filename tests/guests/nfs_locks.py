@@ -22,6 +22,7 @@ from kernel import BUILD, PROJECT, kernel, run
 from nfs_bed import Guest
 from nfs_cases import CASES, CRASH, NEW_SCOPE, Case
 from nfs_image import root_disk
+from nfs_outcome import HEADER, Outcome
 
 LEASE_S = int(os.environ.get("LEASE_S", "10"))
 LOAD_S = float(os.environ.get("LOAD_S", "20"))
@@ -34,7 +35,6 @@ BASIC = {
     "limits": [{"metric": "latency_mean", "max": "9 ms"}],
     "locks": {"load_s": 1, "hand_over_s": 4},
 }
-STATUS_OF = {"pass": 0, "fail": 2}
 RUN_S = 3600
 
 
@@ -42,7 +42,9 @@ def guests_of(case: Case) -> tuple[Guest, list[Guest]]:
     server = Guest("server", 0, f"file-server start {case.server} {LEASE_S}\n")
     clients = []
     for number, name in ((1, "one"), (2, "two")):
-        script = f"modprobe nfs {case.parameters}\n"
+        # NFSv3 has locks of its own, for which a host needs these services.
+        script = "rpcbind\nrpc.statd\n" if case.version == "3" else ""
+        script += f"modprobe nfs {case.parameters}\n"
         script += f"until mount -t nfs -o {case.mount_options} {server.address}:/srv/shared /fut; do sleep 1; done\n"
         script += f"hostname {name}\n" if case.renamed else ""
         script += "touch /run/is-ready\n"
@@ -123,77 +125,6 @@ def record_of(folder: Path) -> dict[str, Any]:
     paths = [path for path in folder.glob("reports/*/hosts/*/*/record.json") if not path.parents[3].is_symlink()]
     records = {(record := json.loads(path.read_text()))["host"]: record for path in paths}
     return records.get("one") or {}
-
-
-class Outcome:
-    """The result of a case."""
-
-    def __init__(self, case: Case, status: int, record: dict[str, Any]) -> None:
-        self.case, self.status = case, status
-        self.verdict = record.get("verdict", "none")
-        pairs = (record.get("locks") or {}).get("pairs") or []
-        self.steps = pairs[0]["steps"] if pairs else []
-
-    def figures(self, name: str, figure: str) -> list[Any]:
-        return [step["figures"][figure] for step in self.steps if step["step"] == name and figure in step["figures"]]
-
-    def seconds(self, name: str, figure: str) -> str:
-        return ", ".join(f"{value / 1e9:.1f}" for value in self.figures(name, figure))
-
-    @property
-    def not_kept(self) -> list[dict[str, Any]]:
-        return [step for step in self.steps if step["outcome"] not in ("kept", "not_covered")]
-
-    @property
-    def found(self) -> str:
-        """What the first broken step says."""
-        for step in self.not_kept:
-            if step["step"] == "settings":
-                return f"refused: {step['figures'].get('setting', step['cause'])}"
-            return f"{step['outcome']}: {step['step']}, {step['cause']}"
-        return ""
-
-    def complaint(self) -> str:
-        """What is wrong with the result, empty if it is as it must be."""
-        case = self.case
-        wanted = "pass" if case.is_honest else "fail"
-        if (self.verdict, self.status) != (wanted, STATUS_OF[wanted]):
-            return f"the verdict is {self.verdict} with status {self.status}, expected: {wanted}"
-        if case.is_honest:
-            uncovered = [step["step"] for step in self.steps if step["outcome"] == "not_covered"]
-            return f"not covered: {', '.join(uncovered)}" if case.is_cut and uncovered else ""
-        if case.refused:
-            return "" if self.found == f"refused: {case.refused}" else f"{self.found}, expected: {case.refused}"
-        broken = {step["step"] for step in self.not_kept if step["outcome"] == "broken"}
-        return "" if broken & set(case.convicted) else f"no step of {', '.join(case.convicted)} is broken"
-
-    def row(self) -> list[str]:
-        case = self.case
-        kept = [
-            f"{kept:,} of {made:,}"
-            for kept, made in zip(
-                self.figures("concurrent_updates", "updates_kept"),
-                self.figures("concurrent_updates", "updates_made"),
-                strict=True,
-            )
-        ]
-        return [
-            case.server,
-            case.version,
-            ", ".join(filter(None, (case.setting, case.fail_over))) or "-",
-            " ".join(filter(None, (self.verdict, f"({self.found})" if self.found else ""))),
-            self.seconds("host_lost", "takeover_ns"),
-            self.seconds("cut_off", "takeover_ns"),
-            ", ".join(str(number) for number in self.figures("cut_off", "late_sectors")),
-            *(kept or [""]),
-            self.seconds("server_failover", "write_pause_max_ns"),
-        ]
-
-
-HEADER = (
-    "server", "NFS", "setting", "verdict", "host lost: taken over after (s)", "cut off: taken over after (s)",
-    "late sectors", "updates kept", "longest pause at the failover (s)",
-)  # fmt: skip
 
 
 def try_case(name: str, root: Path) -> tuple[Outcome, str]:
