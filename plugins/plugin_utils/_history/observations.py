@@ -141,10 +141,14 @@ def headline(result: ObservedResult) -> str:
 
 def observed_text(result: ObservedResult, today: Today) -> str:
     """Return an observation for the screen, with its verdict if there is one, and its age."""
+    return f"observed {_when_and_how(result, today)}"
+
+
+def _when_and_how(result: ObservedResult, today: Today) -> str:
     days = _age_days(result, today)
     when = f"{days} {'day' if days == 1 else 'days'} ago" if days else "today"
     verdict = f"{result.verdict}, " if result.verdict else ""
-    return f"observed {when}: {verdict}{headline(result)} (run {result.run_id})"
+    return f"{when}: {verdict}{headline(result)} (run {result.run_id})"
 
 
 def _age_days(result: ObservedResult, today: Today) -> int:
@@ -154,6 +158,6 @@ def _age_days(result: ObservedResult, today: Today) -> int:
 def elsewhere_lines(observed: Sequence[Observed], today: Today, shown: int) -> list[str]:
     """Return a line for the screen for each observation of a volume that the status does not contain."""
     others = [each for each in observed if not each.place]
-    lines = [f"  {'observed':9} {each.label}  {observed_text(each.result, today)}" for each in others[:shown]]
+    lines = [f"  {'observed':9} {each.label}  {_when_and_how(each.result, today)}" for each in others[:shown]]
     left = len(others) - shown
     return [*lines, f"  and {_units.format_count(left)} more observations, see status.json"] if left > 0 else lines

@@ -173,9 +173,9 @@ def test_the_screen_says_beside_each_volume_what_was_observed_and_when():
         "slower than certified (run seen-2026-05-31)",
         "  valid     db07  silver until 2026-07-30 (run run-2026-05-01); observed 29 days ago: 12 times slower than "
         "certified (run seen-2026-05-03)",
-        "  observed  db02  observed today: as certified (run seen-2026-06-01)",
-        "  observed  db01  observed today: 4 times faster than certified (run seen-2026-06-01)",
-        "  observed  db03  observed today: not compared (run seen-2026-06-01)",
+        "  observed  db02  today: as certified (run seen-2026-06-01)",
+        "  observed  db01  today: 4 times faster than certified (run seen-2026-06-01)",
+        "  observed  db03  today: not compared (run seen-2026-06-01)",
     ]
     many = observed_volumes([result("2026-05-03", host=f"h{number}") for number in range(130)], ())
     assert status_text([], [], {}, TODAY, {}, "", (), many).endswith("and 30 more observations, see status.json")
