@@ -64,8 +64,8 @@ def test_the_errors_are_those_of_repeated_measurements():
 @pytest.mark.parametrize(
     ("points", "why"),
     [
-        ([], "there are 0"),
-        ([(4096, 100_000), (8192, 110_000)], "there are 2"),
+        ([], "measured 0"),
+        ([(4096, 100_000), (8192, 110_000)], "measured 2"),
         ([(4096, 100_000)] * 3, "measured 1"),
         ([(4096, 300_000), (65536, 200_000), (1048576, 100_000)], "does not grow"),
         ([(4096, 1_000), (65536, 900_000), (1048576, 14_400_000)], "not positive"),
