@@ -162,7 +162,12 @@ def test_host_and_date_are_those_of_the_variables_or_else_of_the_name(name, orig
 @pytest.mark.parametrize(
     "content, name, origin, words",
     [
-        (ONE, "db07-2019-05-04.csv", Origin("log"), "not contain a host of the inventory before the date: .* history_mqldt_host"),
+        (
+            ONE,
+            "db07-2019-05-04.csv",
+            Origin("log"),
+            "not contain a host of the inventory before the date: .* history_mqldt_host",
+        ),
         (ONE, "xdb07-2019-05-04.csv", Origin("log", hosts=["db07", ""]), "not contain a host of the inventory"),
         (ONE, "db07-2019-05-04-b.csv", Origin("log", hosts=["db07"]), "not contain a host of the inventory"),
         (ONE, "db07.csv", DB07, r"1 run \(first lines: 2\), but 0 dates are given: .* history_mqldt_dates"),
