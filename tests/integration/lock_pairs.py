@@ -96,15 +96,18 @@ def not_kept(steps: list[dict]) -> list[tuple[str, str, str]]:
 
 
 def is_seen(character: str, steps: list[dict]) -> bool:
-    """Whether the steps show the lie of a server in the step that is meant for it, and nothing before that step."""
+    """Return whether the lie of a server is seen in the step that is meant for it."""
     name, cause = LIES[character]
     found = [step for step in steps if step["step"] == name]
-    earlier = steps[: steps.index(found[0])] if found else steps
-    if any(step["outcome"] == "broken" for step in earlier):
-        return False
     if not cause:
         return bool(found) and all(step["figures"]["wait_ns"] > LATE_NS for step in found)
     return (name, "broken", cause) in not_kept(found)
+
+
+def broken_before(character: str, steps: list[dict]) -> list[dict]:
+    """Return the broken steps before the one that is meant for the lie of a server."""
+    first = next((number for number, step in enumerate(steps) if step["step"] == LIES[character][0]), len(steps))
+    return [step for step in steps[:first] if step["outcome"] == "broken"]
 
 
 def filters(host: Host) -> str:

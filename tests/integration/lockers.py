@@ -49,12 +49,12 @@ def truncate():
 def add(count):
     for _ in range(int(count)):
         poll(60)
-        number = int(os.pread(file, 512, 0) or b"0")
-        os.pwrite(file, str(number + 1).rjust(512).encode(), 0)
+        number = int(os.pread(file, 4096, 0) or b"0")
+        os.pwrite(file, str(number + 1).rjust(4096).encode(), 0)
         lock("free")
 
 def total():
-    return str(int(os.pread(file, 512, 0)))
+    return str(int(os.pread(file, 4096, 0)))
 
 def load():
     global loads

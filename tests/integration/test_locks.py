@@ -16,6 +16,7 @@ from lock_pairs import (
     SECOND_NS,
     SMALL,
     TAKEOVER_S,
+    broken_before,
     filters,
     inventory,
     is_seen,
@@ -94,6 +95,8 @@ def test_each_lie_is_seen_in_its_step(
     for character in LIES:
         steps = steps_of(outcome, f"{character}1")
         assert is_seen(character, steps), (character, not_kept(steps))
+        if character != "crowded":  # on a busy machine, the updates of two hosts are already load enough
+            assert broken_before(character, steps) == [], character
         assert outcome.certification.records[f"{character}1"]["verdict"] == "fail", character
     assert [left for host in bed for left in left_on(host)] == []
 

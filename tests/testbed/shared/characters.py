@@ -12,7 +12,7 @@ CHARACTERS = {
     "unfenced": "reads and writes are accepted even after the lease has expired",
     "reads": "writes are accepted even after the lease has expired, but reads are not",
     "forgets": "a fail-over loses all locks, and there is no grace period",
-    "loses": "one in lost_every writes of 512 bytes is acknowledged but lost",
+    "loses": "one in lost_every writes of 4 KiB is acknowledged but lost",
     "crowded": "after crowded_s of writes of 4 KiB or more, every lock is granted",
 }
 

@@ -28,7 +28,7 @@ from testbed.shared.operations import OPERATIONS, Request, handle
 
 TICK_S = 0.1
 RECEIVE_BYTES = 1 << 18
-RECORD_BYTES = 512
+RECORD_BYTES = 4096
 READS = (wire.READ, wire.READDIR)  # they may be carried out twice
 
 
