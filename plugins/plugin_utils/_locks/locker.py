@@ -19,6 +19,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.protocol impo
     ENDED,
     ERROR,
     FAILED,
+    LOCKED,
     LOCKERS,
     Answer,
 )
@@ -159,11 +160,13 @@ class Locker:
         return self.has_ended
 
     def failure(self, verb: str) -> str:
-        """Return the name of the error with which a command failed; empty if the command has not ended. Raises
-        CallError if the command ended in another way."""
+        """Return the name of the error with which a command failed, "locked" if it found that another process holds the
+        lock, or an empty string if the command has not ended. Raises CallError if it ended in another way."""
         answer = self.found(verb)
         if answer is None:
             return ""
+        if answer.outcome == LOCKED:
+            return LOCKED
         if answer.outcome != FAILED:
             raise CallError(self.host, answer)
         return answer.text("errno") or "unknown"

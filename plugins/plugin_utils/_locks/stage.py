@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.agent import AgentLostError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import LOOK_S, Clock, Locker, Lockers
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.protocol import FAILED, HELD, REFUSED, Answer
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.protocol import FAILED, HELD, LOCKED, REFUSED, Answer
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import broken, undecided
 
 LOCK, LOG, RECORD, NONCE = "lock", "log", "record", "nonce"
@@ -126,8 +126,11 @@ class Load:
         return bool(self._failures)
 
     def check(self) -> None:
-        """Raise StepEnd if a write or a verification has failed."""
+        """Raise StepEnd if a write or a verification has failed, or if a verification found the lock with another
+        process."""
         if self.is_broken():
+            if self._failures.get("verify") == LOCKED:
+                raise broken("granted", **self.figures())
             verb, errno = next(iter(self._failures.items()))
             raise broken({"write": "write_error", "verify": "verification_error"}[verb], errno=errno, **self.figures())
 

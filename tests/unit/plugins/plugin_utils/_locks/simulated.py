@@ -56,7 +56,7 @@ class Process:
     writes_seed: str = ""
     count: int = 0
     told: int = 0
-    verifies: bool = False
+    verifies: str = ""
     next_verify_ns: int = 0
     write_errno: str = ""
 
@@ -230,7 +230,7 @@ class Host:
         process.told = self.server.time.ns
 
     def do_verify(self, process, name, every_ms):
-        process.verifies = True
+        process.verifies = name
         process.next_verify_ns = self.server.time.ns
 
     def do_stop(self, process, verb):
@@ -267,6 +267,9 @@ class Host:
             self.write(process)
         if process.verifies and server.time.ns >= process.next_verify_ns and self.host not in server.cut_ns:
             process.next_verify_ns = server.time.ns + 2 * SECOND_NS
+            if server.owner.get(process.verifies) is not process:
+                process.verifies = ""
+                return self.say(process.number, "verify locked count=7 max_ns=5000000")
             self.say(process.number, f"verify each ns={3_000_000_000 if server.character == 'slow' else 5_000_000}")
 
     def write(self, process):

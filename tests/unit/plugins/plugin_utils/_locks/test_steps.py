@@ -29,6 +29,7 @@ from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._locks.si
     SECOND_NS,
     AtOnce,
     Host,
+    Process,
     Server,
 )
 
@@ -127,6 +128,14 @@ def test_a_server_that_grants_the_second_after_a_while_of_load():
     outcome, cause, figures = made(partial(under_load, load_s=CROWDED_S + 10), "crowded")
     assert (outcome, cause) == ("broken", "granted")
     assert figures["load_s"] == pytest.approx(CROWDED_S, abs=2)
+
+
+def test_a_holder_that_sees_its_lock_with_another_process():
+    """The other host need not be the one that has it."""
+    server = Server()
+    stranger = Process("three", 1)
+    server.time.due.append(lambda: server.time.ns > 12 * SECOND_NS and server.owner.update({"pair1-lock": stranger}))
+    assert made(partial(under_load, load_s=30), server=server)[:2] == ("broken", "granted")
 
 
 def test_a_load_during_which_the_other_host_does_not_answer_shows_nothing(monkeypatch):
