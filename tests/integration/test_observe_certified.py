@@ -79,3 +79,7 @@ def test_a_volume_that_became_slower_than_certified_is_called_so(
     assert "times slower than certified" in held["text"]
     assert held["text"] in outcome.certifications[-1].html.text and held["text"] in outcome.words
     assert f"latency_mean <= {LIMIT_US} us" in record["judgements"][0]["limit"]
+
+    status = controller.run("status", "-i", str(inventory))
+    assert status.status == 0 and "observed today: fail, " in status.words
+    assert "times slower than certified" in (status.directory / "reports/status.html").read_text()

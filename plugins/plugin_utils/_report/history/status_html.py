@@ -260,7 +260,7 @@ def _until(each: Mapping[str, Any]) -> str:
 
 
 def _days(each: Mapping[str, Any]) -> str:
-    return str(each["days_left"]) if _until(each) else ""
+    return str(each["days_left"]).replace("-", "\u2212") if _until(each) else ""
 
 
 def _headroom(each: Mapping[str, Any]) -> str:
