@@ -199,7 +199,7 @@ def why_not_allowed(number, least, most, default):
 def why_too_many_files(primary, secondary):
     """Return the problem with the sum of a log's primary and secondary files; empty if there is none."""
     return (
-        "%d together, but may be at most %d" % (primary + secondary, MOST_LOG_FILES)
+        "add up to %d, but the maximum is %d" % (primary + secondary, MOST_LOG_FILES)
         if primary + secondary > MOST_LOG_FILES
         else ""
     )
@@ -217,7 +217,7 @@ def log_settings(stanza):
         *(found.get(key, default) for key, dummy, dummy, default in LOG_NUMBERS if key.endswith("aryFiles"))
     )
     if wrong:
-        raise stanza.error(stanza.line_of("LogPrimaryFiles"), "LogPrimaryFiles and LogSecondaryFiles are %s" % wrong)
+        raise stanza.error(stanza.line_of("LogPrimaryFiles"), "LogPrimaryFiles and LogSecondaryFiles %s" % wrong)
     return found
 
 

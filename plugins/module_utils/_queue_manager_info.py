@@ -193,7 +193,7 @@ def _describe_planned(planned, log_defaults):
     wrong = _ini_files.why_too_many_files(facts["log_primary_files"], facts["log_secondary_files"])
     if wrong:
         raise _ini_files.IniError(
-            "the planned queue manager %s: log_primary_files and log_secondary_files are %s" % (planned["name"], wrong)
+            "the planned queue manager %s: log_primary_files and log_secondary_files %s" % (planned["name"], wrong)
         )
     facts.update(_located(facts["log_path"]), sources=dict(log_defaults["sources"], **dict.fromkeys(given, GIVEN)))
     return facts

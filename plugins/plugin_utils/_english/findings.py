@@ -159,7 +159,7 @@ _WRITE: dict[str, Callable[[Mapping[str, Any], Words], str]] = {
     findings.HUNG: _hung,
     findings.INTERRUPTED: _interrupted,
     findings.ENDED_EARLY: _ended_early,
-    findings.NO_FIGURES: lambda finding, words: f"the observation contains no figures of the log: {finding['text']}",
+    findings.NO_FIGURES: lambda finding, words: f"the observation has no figures for the log: {finding['text']}",
     findings.LOAD_TARGET: _load_target,
     findings.LOAD_POINT: lambda finding, words: _LOAD_POINTS[finding["cause"]],
     findings.ELSEWHERE: lambda finding, words: f"{finding['on']}: {in_words(finding['finding'], words)}",

@@ -265,7 +265,8 @@ def _outlook(judged: Judged) -> str:
         return "The figure lies at the limit, so measuring longer will not decide it."
     if not judged["resolved"]:
         together = (
-            f"Slow phases cluster for longer than {judged['block_s']} s, so there is too little independent evidence."
+            f"Slow phases come in clusters longer than {judged['block_s']} s, so there is too little independent "
+            "evidence."
         )
         return f"{together} Measuring for {_units.format_count(needed)} s in all may decide it."
     return f"Measuring for {_units.format_count(needed)} s in all should decide it."

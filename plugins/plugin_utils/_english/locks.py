@@ -217,8 +217,8 @@ def _client_identity(finding: Finding) -> str:
     name, value, at = figure_text(finding, "setting"), figure_text(finding, "value"), finding["at"]
     told = f" ({value})" if value else ""
     return (
-        f"{at['first']} and {at['second']} have the same {name or 'identity'}{told}, so the file server may take them "
-        "for one client"
+        f"{at['first']} and {at['second']} have the same {name or 'identity'}{told}, so the file server may mistake "
+        "them for one client"
     )
 
 

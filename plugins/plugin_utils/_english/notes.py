@@ -163,8 +163,8 @@ def _no_stream(note: Note) -> str:
 def _load_target(note: Note) -> str:
     target = note["target"]
     return (
-        f"sweep_load_target {target:g} cannot be shown, because the largest load point is {note['largest']}: add "
-        f"{math.ceil(target)} to sweep_loads"
+        f"the run cannot show that the volume carries sweep_load_target {target:g}, because the largest load point is "
+        f"{note['largest']}: add {math.ceil(target)} to sweep_loads"
     )
 
 

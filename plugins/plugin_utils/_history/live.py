@@ -55,7 +55,7 @@ STRONG = 2.0
 """At this factor or above, a cause is named."""
 FEWEST_WRITES = 30
 _SLACK = 0.05
-"""How far a write may be outside the certified sizes without a remark."""
+"""How far a write may be outside the range of certified sizes without a remark."""
 _MOST_READ = 10
 """How many certificates are searched for one that contains the means of log writes."""
 
@@ -340,7 +340,7 @@ def _caveats(
         )
     if not (1 - _SLACK) * sizes[0] <= live.size_bytes <= (1 + _SLACK) * sizes[1]:
         smallest, largest = (size_text(round(size)) for size in sizes)
-        outside = f"outside the certified sizes ({smallest} to {largest}): extrapolated"
+        outside = f"outside the range of certified sizes ({smallest} to {largest}): extrapolated"
         yield f"The queue manager writes {mean_size_text(live.size_bytes)} on average, which is {outside}."
     if expected.no_line:
         yield (

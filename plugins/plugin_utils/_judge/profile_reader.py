@@ -115,7 +115,7 @@ _WAIVER_KEYS = ("host", "metric", "id", "owner", "until", "reason")
 
 _LONGEST_S = 7 * 24 * 3600
 _MAX_EXTENDED = 8
-"""The longest chain of profiles that extend each other."""
+"""The maximum number of profiles above a profile in the chain of `extends`."""
 
 _EXTENDS_NOTHING = Profile("", 1, "", 0, 0, (), 0.95, 0, (), ())
 """The base of a profile without `extends`, which contains the defaults."""
@@ -152,7 +152,8 @@ def _load_file(source: str, place: _Place) -> Profile:
         raise DefinitionError(f"extends {shown(source)} leads back to {path}, which extends this profile.")
     if len(place.extended_by) > _MAX_EXTENDED:
         raise DefinitionError(
-            f"extends {shown(source)} is one too many: at most {_MAX_EXTENDED} profiles can extend each other in a row."
+            f"extends {shown(source)} makes the chain of profiles too long: a profile can have at most {_MAX_EXTENDED} "
+            "profiles above it."
         )
     try:
         return _read_profile(

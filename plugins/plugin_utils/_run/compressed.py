@@ -60,9 +60,9 @@ def _decompress(packed: bytes, most: int) -> bytes:
     try:
         content = engine.decompress(packed, most + 1)
     except zlib.error:
-        raise OSError("it is not compressed with gzip, or damaged") from None
+        raise OSError("it is not a gzip file, or it is damaged") from None
     if len(content) > most:
         raise OSError(f"it has more than {most} bytes")
     if not engine.eof or engine.unused_data:
-        raise OSError("it is not exactly one file compressed with gzip")
+        raise OSError("it is not exactly one complete gzip file")
     return content

@@ -63,8 +63,8 @@ def import_mqldt(
     """
     if origin.dates and len(paths) > 1:
         raise MqldtError(
-            "history_mqldt_dates contains the dates of one file: import one file at a time, or rename each file as in "
-            "HOST-2019-05-04.csv"
+            "history_mqldt_dates contains the dates of one file: import one file at a time, or rename the files to the "
+            "form HOST-2019-05-04.csv"
         )
     done, problems = [], []
     for path in paths:

@@ -307,7 +307,7 @@ class _Reading:
                 f"About {self.unseen} writes to log files were not made by a write call but in another way, such as "
                 "io_uring or asynchronous I/O (AIO), which"
                 " bpftrace does not time. "
-                f"{'So there are no figures of the log.' if self._hides_writes() else 'No figure includes them.'}"
+                f"{'So there are no figures for the log.' if self._hides_writes() else 'No figure includes them.'}"
             )
         elif LOG in self.streams and not self.notices_unseen:
             yield (
@@ -369,7 +369,7 @@ class _Reading:
 
 
 def _without_log(found: Observation) -> Observation:
-    """Return an observation without figures of the log, because they would cover only some of its writes. Its
+    """Return an observation without figures for the log, because they would cover only some of its writes. Its
     intervals show when it was watched."""
     return replace(
         found,

@@ -109,7 +109,7 @@ def test_what_is_not_said_is_left_out(text):
         (
             "Files=3",
             "Files=510",
-            "qm.ini, line 7: LogPrimaryFiles and LogSecondaryFiles are 512 together, but may be at most 511",
+            "qm.ini, line 7: LogPrimaryFiles and LogSecondaryFiles add up to 512, but the maximum is 511",
         ),
         (
             "Pages=0",

@@ -328,8 +328,8 @@ def test_a_planned_queue_manager_has_at_most_511_log_files(tree):
     problems = [each["problem"] for each in tree.discover(planned=planned)["queue_managers"]]
     assert problems == [
         (
-            "the planned queue manager QM1: log_primary_files and log_secondary_files are 512 "
-            "together, but may be at most 511"
+            "the planned queue manager QM1: log_primary_files and log_secondary_files add up "
+            "to 512, but the maximum is 511"
         ),
         "",
         "the planned queue manager QM3: log_secondary_files is 510, but must be a whole number from 1 to 509",

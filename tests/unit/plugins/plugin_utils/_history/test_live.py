@@ -27,7 +27,7 @@ FACTS = {"mount_point": "/var/mqm/log", "filesystem_type": "xfs"}
 
 @pytest.fixture
 def history(tmp_path):
-    """The place of an empty history."""
+    """The location of an empty history."""
     place = str(tmp_path / "history.sqlite")
     open_history(place, create=True).close()
     return place
@@ -126,8 +126,8 @@ def test_a_size_outside_the_certified_ones_is_called_extrapolated(certify, obser
     certify()
     (caveat,) = observe(2_000_000, size=3 << 20)["caveats"]
     assert caveat == (
-        "The queue manager writes 3 MiB on average, which is outside the certified sizes (4 "
-        "KiB to 1 MiB): extrapolated."
+        "The queue manager writes 3 MiB on average, which is outside the range of certified "
+        "sizes (4 KiB to 1 MiB): extrapolated."
     )
 
 

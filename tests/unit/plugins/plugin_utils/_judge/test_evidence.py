@@ -183,7 +183,7 @@ def test_crowded_slow_phases_are_said_and_those_that_hang_together_are_not_decid
     judgement = judgement_of(judge(fabricate.tables(rows, over=slow_share(rows, MS, 800, crowds)), P99), "latency_p99")
     assert (judgement["verdict"], judgement["resolved"], judgement["share_bound"]) == ("inconclusive", False, None)
     assert (
-        "Slow phases cluster for longer than 8 s, so there is too little independent evidence. Measuring for "
+        "Slow phases come in clusters longer than 8 s, so there is too little independent evidence. Measuring for "
         in judgement["reason"]
     )
 

@@ -131,7 +131,10 @@ def test_a_limit_that_needs_a_target_is_named():
 def test_load_points_below_the_target_are_named():
     look = load_profile("look", fabricate.PROFILES)
     short = {**plan(60), "load_points": [8, 4], "load_target": 8.5}
-    said = "sweep_load_target 8.5 cannot be shown, because the largest load point is 8: add 9 to sweep_loads"
+    said = (
+        "the run cannot show that the volume carries sweep_load_target 8.5, because the largest load point is 8: "
+        "add 9 to sweep_loads"
+    )
     assert foresee(look, short) == [said]
     assert foresee(look, {**short, "workload": "commit"})[0] == said
     assert foresee(look, {**short, "load_points": [4, 9]}) == foresee(look, {**short, "search": {"rounds": 12}}) == []

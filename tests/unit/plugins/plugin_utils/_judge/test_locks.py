@@ -113,7 +113,7 @@ BROKEN = [
         "settings",
         "client_identity",
         {"setting": "machine-id", "value": "4d1c"},
-        "db01 and db02 have the same machine-id (4d1c), so the file server may take them for one client",
+        "db01 and db02 have the same machine-id (4d1c), so the file server may mistake them for one client",
     ),
     (
         "settings",

@@ -93,7 +93,7 @@ def test_an_observation_whose_source_cannot_tell_does_not_pass():
     made = record("mq-live", exit_status=4, exit_reason="no_figures", exit_message="About 7 writes came another way.")
     assert (made.verdict, made.reasons[0]) == (
         "inconclusive",
-        "the observation contains no figures of the log: About 7 writes came another way.",
+        "the observation has no figures for the log: About 7 writes came another way.",
     )
 
 

@@ -574,7 +574,7 @@ def test_what_a_dictionary_and_a_shipped_name_extend(tmp_path):
         ({"a": None}, "must give extends as text"),
         (
             {chr(97 + number): f"{chr(98 + number)}.yml" for number in range(12)},
-            "at most 8 profiles can extend each other in a row",
+            "makes the chain of profiles too long: a profile can have at most 8 profiles above it",
         ),
     ],
 )

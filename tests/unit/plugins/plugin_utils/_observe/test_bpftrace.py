@@ -218,7 +218,7 @@ def test_a_log_that_is_written_another_way_has_no_figures_at_all():
         {"unseen": {"log": 7, "MQPUT": 0}},
     )
     found = read(*texts, interval_s=3, thresholds_ns=(MS // 2,))
-    assert found.problems[0] == f"About 7 {UNSEEN} So there are no figures of the log."
+    assert found.problems[0] == f"About 7 {UNSEEN} So there are no figures for the log."
     assert [(each.stream, each.operations, each.bytes, each.latency_mean_ns) for each in found.intervals] == [
         ("log", None, None, None),
         ("MQPUT", 3, None, 3 * MS),

@@ -143,12 +143,12 @@ def test_a_table_or_record_that_is_a_bomb_is_refused(tmp_path, module, monkeypat
 
 
 DAMAGES = {
-    "nothing": (lambda packed: b"", "not exactly one file"),
-    "plain": (lambda packed: FILES["over.csv"], "not compressed with gzip"),
-    "cut off": (lambda packed: packed[:-1], "not exactly one file"),
-    "longer": (lambda packed: packed + b"x", "not exactly one file"),
-    "twice": (lambda packed: packed * 2, "not exactly one file"),
-    "wrong checksum": (lambda packed: packed[:-8] + bytes(8), "or damaged"),
+    "nothing": (lambda packed: b"", "not exactly one complete gzip file"),
+    "plain": (lambda packed: FILES["over.csv"], "is not a gzip file"),
+    "cut off": (lambda packed: packed[:-1], "not exactly one complete gzip file"),
+    "longer": (lambda packed: packed + b"x", "not exactly one complete gzip file"),
+    "twice": (lambda packed: packed * 2, "not exactly one complete gzip file"),
+    "wrong checksum": (lambda packed: packed[:-8] + bytes(8), "or it is damaged"),
     "another table": (lambda packed: gzip.compress(b"step\n"), "is not what was collected"),
 }
 
