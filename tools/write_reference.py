@@ -108,8 +108,8 @@ excuses them, and a profile is refused if it uses one of these ids for a limit o
 | `CUT-008` | `power_cut`, corrupt | no block contains damaged or foreign data |
 | `CUT-009` | `power_cut`, metadata lost | every file and directory that was flushed still exists, in full |
 | `LOCK-001` | `lock_broken`, settings | no setting of a host defeats its [locks](locks.md) |
-| `LOCK-002` | `lock_broken`, second_refused | a lock that a host holds is refused to another host |
-| `LOCK-003` | `lock_broken`, same_host | a lock that a process holds is refused to another process of the host |
+| `LOCK-002` | `lock_broken`, second_refused | another host is refused a lock that a host holds |
+| `LOCK-003` | `lock_broken`, same_host | another process of the same host is refused a lock that a process holds |
 | `LOCK-004` | `lock_broken`, hand_over | the other host gets a lock after its release, however it was released |
 | `LOCK-005` | `lock_broken`, concurrent_updates | no update that was made under the lock is lost or torn |
 | `LOCK-006` | `lock_broken`, under_load | under full load, the lock is kept, and no write or verification fails |

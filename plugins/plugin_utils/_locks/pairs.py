@@ -83,7 +83,7 @@ def in_turn(pairs: Sequence[Pair], servers: Mapping[str, str]) -> list[list[Pair
 
 
 def joined(names: Iterable[str], ties: Iterable[tuple[str, str]]) -> list[list[str]]:
-    """Return the names in lists, in their order. Names that are connected by ties are in the same list."""
+    """Return the names in lists, in their original order. Names that are connected by ties are in the same list."""
     order = list(dict.fromkeys(names))
     group_of = {name: {name} for name in order}
     for one, other in ties:

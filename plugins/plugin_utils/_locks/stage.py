@@ -75,7 +75,7 @@ class Stage:
         return load
 
     def refuse_early(self, prober: Prober) -> None:
-        """Wait until the lock was refused to the other host twice. Raises StepEnd if it gets the lock although it is
+        """Wait until the other host has been refused the lock twice. Raises StepEnd if it gets the lock although it is
         held."""
         if self.wait_until(lambda: prober.has_it() or len(prober.refusals) > 1, BEGIN_S) and not prober.granted_ns:
             return

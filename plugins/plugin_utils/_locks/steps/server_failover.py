@@ -34,7 +34,7 @@ def server_failover(stage: Stage, fail_over: Callable[[], CommandResult]) -> Fig
 
 
 class _Watch:
-    """Watches until the holder can write again and the lock was refused to the other host often enough after that."""
+    """Watches until the holder can write again and the other host has then been refused the lock often enough."""
 
     def __init__(self, stage: Stage, load: Load, prober: Prober, command: Background) -> None:
         self._stage, self._load, self._prober, self._command = stage, load, prober, command

@@ -83,7 +83,7 @@ SYMPTOMS = {
         "Find the allowance that ran out (burst credits) or the write cache that filled up. A busy queue manager gets "
         "no more than this lower rate.",
         (STORAGE, VIRTUAL),
-        "slower after a while, at a steady rate",
+        "slower after a while, and then steady at the lower rate",
     ),
     "periodic": Advice(
         "slow writes occurred at regular intervals",
@@ -128,7 +128,7 @@ SYMPTOMS = {
     ),
     "class": Advice(
         "slower than most volumes of its class",
-        "Compare firmware, paths and settings with a volume of the class that passes.",
+        "Compare firmware, paths and settings with those of a volume of the same class that passes.",
         (STORAGE, SYSTEM),
     ),
 }

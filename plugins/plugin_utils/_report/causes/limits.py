@@ -68,8 +68,8 @@ Look = Callable[[NotKept], list[tuple[str, str]]]
 
 @dataclass(slots=True)
 class LimitGroup:
-    """A limit that hosts do not meet for the same kind of reason. Each host has its entry of the limit and the rows
-    with the same verdict, worst first."""
+    """A limit, and the hosts that break it or leave it undecided for the same kind of reason. Each host has its entry
+    of the limit and the rows with the same verdict, worst first."""
 
     limit: dict[str, Any]
     verdict: str

@@ -51,9 +51,9 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
     "granted": LockAdvice(
         "the lock was given to two hosts",
         "Mount the directory on both hosts with NFS version 4 (vers=4.1 or 4.2, hard, without nolock and "
-        "local_lock), and let the file server keep the locks of all its clients together. If the hosts are clones and "
-        "were renamed after they had mounted the directory, mount it again on both: until then, the file server takes "
-        f"them for one client. {_AGAIN}",
+        "local_lock), and make sure that the file server uses one lock table for all its clients, shared by all its "
+        "nodes. If the hosts are clones and were renamed after they had mounted the directory, mount it again on both: "
+        f"until then, the file server mistakes them for one client. {_AGAIN}",
         (STORAGE, SYSTEM),
         consequence=_TWO_ACTIVE,
     ),
@@ -109,7 +109,7 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
     ),
     "late_write": LockAdvice(
         "a host that had lost its lock could still write",
-        "Put no queue manager there. Ask the vendor of the file server whether it refuses writes of a client "
+        "Put no queue manager there. Ask the vendor of the file server whether it refuses writes from a client "
         f"whose lease has expired. Mount with vers=4.1 or 4.2 and hard, and set nfs.recover_lost_locks=N. {_AGAIN}",
         (STORAGE, SYSTEM),
         consequence=(
@@ -159,7 +159,8 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
         f"nfs.nfs4_unique_id, and mount again. {_AGAIN}",
         (SYSTEM, VIRTUAL),
         consequence=(
-            f"The file server takes the two hosts for one, and each ends the locks of the other one. {_TWO_ACTIVE}"
+            "The file server mistakes the two hosts for one client, so each host causes the other's locks to be "
+            f"released. {_TWO_ACTIVE}"
         ),
     ),
     "other_identity": LockAdvice(
@@ -187,7 +188,7 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
         consequence="Nothing is known about the locks of two machines, because only one kernel took part.",
     ),
     COUNT_LIMIT.key: LockAdvice(
-        "a host can hold too few locks",
+        "a host cannot hold enough locks",
         f"Raise the limit of the file server, or spread the queue managers over more file systems. {_AGAIN}",
         (STORAGE,),
         consequence="A queue manager that cannot lock its files does not start (ENOLCK).",
@@ -221,8 +222,7 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
     WAITER_LATE: LockAdvice(
         "a waiting process was notified late",
         "Use a release of IBM MQ with APAR IT43349, and look for a firewall between the file server and the host that "
-        "drops "
-        f"notifications about locks. {_AGAIN}",
+        f"drops notifications about locks. {_AGAIN}",
         (STORAGE, SYSTEM, MQ),
         consequence="A standby instance that waits for the lock becomes active later than it could.",
     ),
