@@ -255,7 +255,8 @@ def end(tracer):
 
 def run_truth(work):
     shutil.copy(LOGDISK, work + "/logdisk-truth")  # a unique name, because other testers may run on this machine
-    # The two programs of bpftrace run within the timed interval and take about 2 us, so the writes have to be long.
+    # Both bpftrace probes run inside the timed interval and add about 2 us to each write, so the writes must be long
+    # enough for this not to matter.
     with contextlib.ExitStack() as stack:
         point = os.environ.get("DIR") or stack.enter_context(loop(work, "ext4"))
         block = 4096 if os.environ.get("DIR") else 1048576

@@ -363,7 +363,8 @@ def named(found: Mapping[str, Any], claim: Claim) -> bool:
 
 
 def told_of(directory: RunDirectory, host: str, volume: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the tester's options for a storage class. They are used to start its job and are recorded in its order."""
+    """Return the tester's options for a storage class. They are used to start its job, and are recorded in
+    the order of this job."""
     return {
         **volume["told"],
         **counted_for(profile_of(directory.run, host)),

@@ -106,7 +106,8 @@ class Prepared:
         return self.started.get("settings") or {}
 
     def side(self, host: str, problem_of_maker: str) -> Side:
-        """Return the host as a part of a pair, unless it or the host that creates the directory cannot be tested."""
+        """Return the host's side of the pair. If this host or the host that creates the directory cannot be tested, the
+        side contains only its settings and the problem."""
         if self.problem or problem_of_maker:
             return Side(host, self.settings, problem=self.problem or problem_of_maker)
         locks = self.plan["lock_test"]

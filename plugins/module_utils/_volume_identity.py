@@ -16,8 +16,8 @@ import os
 from ansible_collections.mqops.logdisk.plugins.module_utils import _block_devices
 
 _ID_FILES = ("wwid", "device/wwid", "serial", "device/serial", "device/cid")
-"""Files below a disk's directory in sysfs with its world-wide identifier or serial number, the better ones first: NVMe,
-SCSI, virtio, NVMe, MMC."""
+"""Files below a disk's directory in sysfs that contain its world-wide identifier or serial number, in order of
+preference: NVMe, SCSI, virtio, NVMe, MMC."""
 
 _FIRMWARE_FILES = ("device/firmware_rev", "device/rev")
 

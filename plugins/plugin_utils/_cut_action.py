@@ -30,8 +30,8 @@ def keep_alive(connection: Any) -> None:
 
 
 def renew(connection: Any) -> None:
-    """Make the next call over a new connection. The previous connection may have died with the host without being
-    noticed."""
+    """Reset the connection, so that the next call uses a new one. The previous connection may have died with the host
+    without being noticed."""
     if connection.transport != "local":
         connection.reset()
 

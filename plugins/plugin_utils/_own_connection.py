@@ -12,7 +12,7 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 
 # Such a connection is not shared, because a shared one would break later. With these options, ssh notices within three
-# seconds that a host has lost its power. If an option is given twice, ssh uses the first value.
+# seconds that a host has lost power. If an option is given twice, ssh uses the first value.
 SSH_OPTIONS = (
     "ControlMaster=no",
     "ControlPath=none",

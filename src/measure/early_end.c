@@ -14,8 +14,9 @@
 #define POWER 3
 // Added to the logarithm of the required odds, as a margin for the writes that end after the decision.
 #define SPARE 1
-// A step is slower than before if the writes in its last minute are less than this share of those in its best minute.
 #define MINUTE 60
+// A step counts as having slowed down if the number of writes in its last minute is less than SLOWER_SHARE of the number
+// in its best minute.
 #define SLOWER_SHARE 0.8
 
 // Copies the text up to the next colon, and returns what follows; NULL if it is too long.

@@ -9,7 +9,7 @@
 
 #include "measure/result.h"
 
-// mqldt's columns, in its order. "By a single qm" in mqldt's titles refers to the extreme among the figures of single
+// mqldt's columns, in mqldt's order. "By a single qm" in mqldt's titles refers to the extreme among the figures of single
 // queue managers.
 enum mqldt_column { MQLDT_BLOCK, MQLDT_WRITES, MQLDT_BYTES, MQLDT_SECOND_MAX, MQLDT_SECOND_MIN, MQLDT_BYTES_PER_S,
                     MQLDT_MAX, MQLDT_MIN, MQLDT_MEAN, MQLDT_SLOWEST, MQLDT_FASTEST, MQLDT_COLUMNS };

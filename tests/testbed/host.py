@@ -84,8 +84,9 @@ def default_size(disk: str, file_system: str) -> str:
 
 
 def interpreter(version: str) -> Path:
-    """Return the newest Python of a minor version below a version manager's directory. The directory of the interpreter
-    is self-contained, so it can be made available on a host at the same path."""
+    """Return the interpreter of the newest installed patch release of a minor version (such as 3.9), found in the
+    directory of the version manager. The directory of the interpreter is self-contained, so it can be made available on
+    a host at the same path."""
     base = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     found = sorted(base.glob(f"{version}.*/bin/python{version}"), key=lambda path: int(path.parts[-3].split(".")[2]))
     if not found:

@@ -286,7 +286,7 @@ END { printf("end %lu\\n", nsecs); }
 
 
 def log_stream(places, noticed=()):
-    """Return the stream of the writes to files in the directories ``places``, which are pairs of the kernel's device
+    """Return the stream for writes to files in the directories ``places``, which are pairs of the kernel's device
     number and the inode.
 
     ``noticed`` are the other ways to write that can be detected: AIO, IO_URING.
@@ -295,7 +295,7 @@ def log_stream(places, noticed=()):
 
 
 def call_stream(library, name):
-    """Return the stream of the calls of a function of a library."""
+    """Return the stream for calls to one function of a library."""
     return dict(library=library, name=name)
 
 

@@ -13,8 +13,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.line impor
 PROCESSOR_BOUND_NS = 100_000
 """If a write takes less than this time, the processor limits how many messages a queue manager can carry."""
 LOOSE = 0.15
-"""If any mean deviates from the line by more than this share, the line is too inaccurate for the accuracy that the
-model claims."""
+"""If any mean deviates from the line by more than this share, the line does not fit well enough for the accuracy
+that the model claims."""
 
 _SLACK = 0.05
 """The tolerance for writes outside the measured sizes."""

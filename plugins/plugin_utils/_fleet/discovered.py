@@ -353,8 +353,8 @@ def _is_text(value: Any) -> bool:
 
 
 def _is_literal(value: Any) -> bool:
-    """Return whether a value is text without a template, which can be the value of a variable without being changed.
-    Text from a host must never be evaluated on the controller."""
+    """Return whether a value is text that contains no template, so that it can be used literally as the value of a
+    variable. Text from a host must never be evaluated on the controller."""
     return _is_text(value) and not _TEMPLATE.search(value)
 
 

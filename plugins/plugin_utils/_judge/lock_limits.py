@@ -71,5 +71,5 @@ def limits_of(profile: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def required_steps(limits: Mapping[str, Any]) -> list[str]:
-    """Return the steps that a profile requires, in their order."""
+    """Return the steps that a profile requires, in the order in which they are listed in STEPS."""
     return [step for step in STEPS if step in BASICS or step in limits["steps"]]

@@ -27,7 +27,7 @@ OF_THE_CLUSTER = "none"
 """The value for a group that the cluster chooses."""
 
 KEEP_S = 3600
-"""How long Kubernetes keeps a finished job if its controller was lost."""
+"""How long Kubernetes keeps a finished job if the Ansible controller is no longer there to delete it."""
 _RESERVED_OF_POD = ("containers", "volumes", "restartPolicy", "hostname", "activeDeadlineSeconds")
 _MIB, _GIB = 1 << 20, 1 << 30
 

@@ -5,8 +5,8 @@
 """Defines the buckets in which the tester counts latencies (src/figures/distribution.h), so that the histogram of an
 observation has the same buckets.
 
-The buckets are exact below 256 ns. Above, there are 128 buckets per octave, up to 2^42 ns. Longer latencies are counted
-in the last bucket.
+The buckets are exact below 256 ns. Above that, there are 128 buckets per octave, up to 2^42 ns. Longer latencies are
+counted in the last bucket.
 """
 
 from __future__ import annotations

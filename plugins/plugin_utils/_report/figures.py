@@ -174,8 +174,8 @@ def _cell(verdict: str, used: float | None, figures: Mapping[str, Any], titles: 
 
 
 def shown_series(host: Host, found: Iterable[Series], most: int = MOST_LINES) -> list[Series]:
-    """Return the series that a chart shows: in the order of sizes, or streams in their original order. If there are too
-    many streams, those that a limit judges come first."""
+    """Return the series that a chart shows, sorted by block size or, for streams, in their original order. If there are
+    too many streams, those that a limit judges come first."""
     ordered = list(dict.fromkeys(found))
     if not host.words.layout.by_stream:
         return thinned(sorted(ordered, key=lambda series: series.block_size_bytes or 0), most)

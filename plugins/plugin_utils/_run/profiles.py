@@ -5,8 +5,8 @@
 """Determines which profile is to judge a host, according to run.json, and which profile has judged it, according to its
 record.
 
-run.json contains ``profile``, the profile of most hosts, and ``host_profiles``, the profiles of all other hosts. A
-merged run also has ``other_profiles``: profiles that judged a volume although the newest run was meant to judge its
+run.json contains ``profile``, the profile that most hosts use, and ``host_profiles``, the profiles of all other hosts.
+A merged run also has ``other_profiles``: profiles that judged a volume although the newest run was meant to judge its
 host by a different one.
 """
 
@@ -63,8 +63,8 @@ def profiles_by_sha256(run: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def of_hosts(profiles: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the keys of run.json for the profile of each host: the profile of most hosts (among equally frequent ones,
-    the profile of the first host), and the profiles of all others."""
+    """Return the keys of run.json for the profile of each host: the profile that most hosts use (among equally
+    frequent ones, the profile of the first host), and the profiles of all others."""
     counts = Counter(repr(profile) for profile in profiles.values())
     common = max(profiles.values(), key=lambda profile: counts[repr(profile)], default={})
     return {

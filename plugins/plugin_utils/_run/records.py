@@ -199,7 +199,7 @@ class Records:
 
     @cached_property
     def _common_profile_key(self) -> dict[str, str] | None:
-        """The identification of the profile of most hosts, in the form used in records. It is computed only once,
+        """The identification of the profile that most hosts use, in the form used in records. It is computed only once,
         because a large fleet has many records."""
         return profile_key(self._run["profile"]) if self._run.get("profile") else None
 

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The rulebook in ansible-rulebook: notifications of Alertmanager arrive at the webhook, and jobs at a controller.
+"""Runs the rulebook in ansible-rulebook: the test posts Alertmanager notifications to the webhook, and a controller
+receives the requests to start jobs.
 
 A host is certified once per day, so each test has its own hosts.
 """

@@ -77,7 +77,7 @@ class _Titles:
 
 
 def parse_mqldt(content: bytes) -> list[MqldtRun]:
-    """Return the runs of a file in their order. There is at least one. Raises MqldtError.
+    """Return the runs of a file in the order in which they appear. There is at least one. Raises MqldtError.
 
     Titles begin a run. A block size that the run already has also begins a new run,
     because runs are also appended without their titles.

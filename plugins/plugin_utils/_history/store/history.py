@@ -73,7 +73,7 @@ _NEWEST = f"""
 
 
 class HistoryError(OSError):
-    """A history cannot be opened, read or written. The message is one sentence with the place of the history and, if
+    """A history cannot be opened, read or written. The message is one sentence with the location of the history and, if
     known, what to do."""
 
 

@@ -107,7 +107,7 @@ def _who(row: Mapping[str, Any]) -> str:
 
 
 def _texts(cut: Mapping[str, Any]) -> list[str]:
-    """Return the figures of a cut. A figure that is not known is empty."""
+    """Return the figures of a cut. An unknown figure is an empty string."""
     acknowledged, rate = number(cut, "acknowledged_writes"), number(cut, "rate_writes_per_s")
     writing_s, back_s = number(cut, "writing_s"), number(cut, "back_after_s")
     unseen_ns, unseen = number(cut, "visible_from_ns"), number(cut, "visible_from_writes")
@@ -131,8 +131,8 @@ def _in_flight(cut: Mapping[str, Any]) -> str:
 
 
 def _rows_of(cut: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the rows of a cut, with the row for all queue managers last. If there is only one queue manager, its row
-    has the same figures and the finding."""
+    """Return the rows of a cut, with the row for all queue managers last. If there is only one queue manager, only its
+    row is returned: it has the same figures as the row for all, and also the finding."""
     alone = [row for row in cut["rows"] if row.get("worker") != "all"]
     return cut["rows"] if len(alone) != 1 else alone
 

@@ -66,8 +66,8 @@ def worker_charts(host: Host) -> list[Markup]:
 
 
 def first_pass_charts(host: Host) -> list[Markup]:
-    """Return the mean of the first pass over the test files next to the mean of later passes, for the smallest load
-    point."""
+    """Return charts that show the mean of the first pass over the test files next to the mean of later passes, for the
+    smallest load point."""
     rows: dict[int, dict[Series, Figures]] = {}
     for dummy, figures in host.results():
         known = figures.get("first_pass_latency_mean_ns") and figures.get("later_passes_latency_mean_ns")

@@ -16,7 +16,8 @@ SHOWN = 3
 
 
 def versions(collection: str, ansible: str = "", testers: Iterable[str] = ()) -> list[str]:
-    """Return the versions that are known, the most frequent tester first."""
+    """Return the known versions of the collection, ansible-core and the tester. The versions of the tester are listed
+    most frequent first."""
     named = (
         ("mqops.logdisk", [collection]),
         ("ansible-core", [ansible]),

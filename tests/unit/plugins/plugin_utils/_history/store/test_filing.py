@@ -23,7 +23,7 @@ GOOD = fabricate.tables(over=[])
 
 @pytest.fixture
 def history(tmp_path):
-    """The place of an empty history."""
+    """The location of an empty history."""
     place = str(tmp_path / "history.sqlite")
     open_history(place, create=True).close()
     return place

@@ -41,7 +41,7 @@ BETTER_KNOWN = {
 
 @pytest.fixture
 def old(place, monkeypatch):
-    """The place of a history of schema 3 with the content of the fixture."""
+    """The location of a history with schema version 3, filled from the fixture schema_3.sql."""
     file = sqlite3.connect(place if "://" not in place else ":memory:")
     with closing(file):
         file.executescript((FIXTURES / "schema_3.sql").read_text())

@@ -58,7 +58,7 @@ def base(tmp_path):
 
 @pytest.fixture
 def place(tmp_path):
-    """The place of an empty history."""
+    """The location of an empty history."""
     place = str(tmp_path / "history.sqlite")
     open_history(place, create=True).close()
     return place
