@@ -37,7 +37,7 @@ LEFTOVER_FILE = re.compile(
 open (.nfs...), a test file that was not unlinked yet, and the files of a power-cut test, which are meant to survive."""
 
 LOCKED_FILE = re.compile(r"\A(\.nfs[0-9A-Fa-f]+|pair[0-9]{1,4}-(lock|log|record|nonce|many[0-9]-[0-9]{4}))\Z")
-"""Files that a test of locks may leave in the directory of its run, because a host that lost its power could not remove
+"""Files that a test of locks may leave in the directory of its run, because a host that lost power could not remove
 them."""
 
 REMOVAL_S = 0.5

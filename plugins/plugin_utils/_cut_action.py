@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Code that the action plugins of power cuts share: handling connections that break when a host loses its power, and
+"""Code that the action plugins of power cuts share: handling connections that break when a host loses power, and
 passing data from one plugin to the next."""
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MOST_ROWS = 10_000
 
 
 def keep_alive(connection: Any) -> None:
-    """Prevent calls over a new connection from hanging if the host loses its power."""
+    """Prevent calls over a new connection from hanging if the host loses power."""
     if connection.transport == "ssh":
         given = connection.get_option("ssh_extra_args") or ""
         connection.set_option("ssh_extra_args", f"{given} {KEEP_ALIVE}".strip())

@@ -40,7 +40,7 @@ class Guard:
         self._stream.send(program(MODULE))
 
     def refusal(self) -> str:
-        """Return the reason if the host must not be cut off or lose its power now; otherwise empty. A missing answer is
+        """Return the reason if the host must not be cut off or lose power now; otherwise empty. A missing answer is
         also a reason."""
         word, text, _at_ns = self._ask("look")
         return "" if word == "clear" else text or "it is not known whether queue managers are running on this host"

@@ -67,7 +67,7 @@ READY_S = 60.0
 CREATE_S = 300.0
 """How long creating the test files may take."""
 AGAIN_S = 2.0
-"""How often to check whether a host that lost its power is back."""
+"""How often to check whether a host that lost power is back."""
 UNCHANGED_S = 60.0
 """How long a host may answer with an unchanged boot ID, because its power is cut later than its network."""
 FILES = {LOCK: 4096, RECORD: 4096, NONCE: 4096, LOG: LOG_BYTES}
@@ -78,7 +78,7 @@ Command = Callable[[], CommandResult]
 @dataclass(frozen=True)
 class Side:
     """A host of a pair: its settings, the commands that start its tester, its guard and its guard as root, whether the
-    host may be cut off and lose its power, the command that cuts its power, and how many seconds it may take to come
+    host may be cut off and lose power, the command that cuts its power, and how many seconds it may take to come
     back. ``problem`` is the reason why the host cannot be tested; empty if it can be tested."""
 
     host: str
@@ -202,7 +202,7 @@ class PairTest:
         return server_failover(stage, self._order.fail_over)
 
     def _lose(self, holder: str) -> None:
-        """Carry out the step in which a host loses its power, and wait until the host is back."""
+        """Carry out the step in which a host loses power, and wait until the host is back."""
         self._step(HOST_LOST, holder, self._host_lost)
         step = self._steps[-1]
         if step["outcome"] == NOT_COVERED or not self._agents[holder].is_over:
@@ -224,7 +224,7 @@ class PairTest:
             return host_lost(stage, guard.refusal, side.cut)
 
     def _check_may_cut(self, side: Side) -> None:
-        """Raise StepEnd if the host must not be cut off or lose its power, or if this would show nothing new."""
+        """Raise StepEnd if the host must not be cut off or lose power, or if this would show nothing new."""
         if self._is_granted():
             raise not_covered("second_granted")
         if not side.is_confirmed:
@@ -234,7 +234,7 @@ class PairTest:
         return any(step["step"] == SECOND_REFUSED and step["outcome"] == BROKEN for step in self._steps)
 
     def _return(self, host: str) -> str:
-        """Wait until a host that lost its power is back, and start its tester again. Returns the reason if this failed;
+        """Wait until a host that lost power is back, and start its tester again. Returns the reason if this failed;
         otherwise empty."""
         before, begin_ns = self._boots[host], self._clock.now_ns()
         while self._clock.now_ns() - begin_ns < self._sides[host].wait_s * 1e9:

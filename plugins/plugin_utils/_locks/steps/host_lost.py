@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A holder whose host loses its power must lose its lock to the other host."""
+"""A holder whose host loses power must lose its lock to the other host."""
 
 from __future__ import annotations
 
