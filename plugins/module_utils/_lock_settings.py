@@ -70,7 +70,7 @@ def _is_address(text):
 
 
 def _namespace(name):
-    """Return the number of a namespace of this process, which is unique within one kernel."""
+    """Return the number of a namespace of this process. The number is unique within one kernel."""
     try:
         return os.readlink("/proc/self/ns/%s" % name)
     except OSError:

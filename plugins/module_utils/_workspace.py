@@ -64,7 +64,7 @@ def directory_name(queue_manager):
 
 
 def place_directory_name(place):
-    """Return the folder of a place of a workload, which is its name."""
+    """Return the name of the folder for a place of a workload, which is the name of the place."""
     if not PLACE_NAME.match(place):
         raise WorkspaceError(
             (
@@ -272,8 +272,8 @@ def space_refusals(footprints, facts, reserve):
 
 
 def _space_of(facts):
-    """Return the identifier of the free space, which is the same for volumes that share it: the file system, or the
-    pool of a ZFS file system."""
+    """Return the identifier of the free space: the file system, or the pool of a ZFS file system. Volumes that share
+    the free space have the same identifier."""
     if facts.get("filesystem_type") == "zfs":
         return "zfs %s" % (facts.get("mount_source") or "").split("/")[0]
     return facts["device_number"] or facts["mount_point"]

@@ -60,8 +60,8 @@ def disks_of(facts):
 
 
 def disks_of_device(path):
-    """Return the names of the disks below a block device; none if it is not a block device, which the tester
-    reports."""
+    """Return the names of the disks below a block device. There are none if the path is not a block device; the tester
+    reports that."""
     try:
         return [
             os.path.basename(disk)

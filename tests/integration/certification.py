@@ -102,7 +102,7 @@ def read_csv(path: Path) -> list[dict[str, str]]:
 
 
 def junit_verdict(suite: ElementTree.Element) -> str:
-    """Return the result of a suite for a system that knows only JUnit, which is the worst of its cases. The counts of
+    """Return the result of a suite, which is that of its worst case, for a system that knows only JUnit. The counts of
     the suite are checked as well."""
     found = defaultdict(list)
     for case in suite.iter("testcase"):

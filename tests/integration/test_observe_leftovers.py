@@ -95,7 +95,7 @@ def is_in_kernel(program: int) -> bool:
 
 
 def bpftraces(host: Host) -> list[int]:
-    """Return the processes of bpftrace on a host, which uses the bpftrace of this machine."""
+    """Return the bpftrace processes on a host. The host uses the bpftrace of this machine."""
     return [pid for pid, line in host.pids().items() if " /machine/usr/bin/bpftrace " in line]
 
 

@@ -58,7 +58,7 @@ def _volume_status(volume: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _state(states: list[str]) -> str:
-    """Return the state of a host, which is running until all of its volumes have ended."""
+    """Return the state of a host. The host is running until all of its volumes have ended."""
     going_on = [state for state in states if state not in ENDED]
     if going_on or not states:
         return UNKNOWN if UNKNOWN in going_on or not states else RUNNING

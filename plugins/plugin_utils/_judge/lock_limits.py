@@ -66,7 +66,7 @@ LIMIT_IDS = (*(limit.id for limit in LOCK_LIMITS), NOTIFICATION_ID)
 
 
 def limits_of(profile: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the complete section of a profile, which is plain data."""
+    """Return the section of a profile, a mapping of plain data, with the defaults for the missing keys."""
     return {**DEFAULTS, **(profile.get(SECTION) or {})}
 
 

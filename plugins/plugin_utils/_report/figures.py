@@ -204,8 +204,8 @@ def shown_loads(host: Host, found: Iterable[int]) -> list[int]:
 
 
 def colours_of(host: Host, shown: Sequence[Series]) -> dict[Series, str]:
-    """Return the CSS class of the line of each series, which depends on its position. A stream has the same class in
-    all charts of a host."""
+    """Return the CSS class for the line of each series. The class depends on the position of the series. A stream has
+    the same class in all charts of a host."""
     if not host.words.layout.by_stream:
         return {series: f"s{number}" for number, series in enumerate(shown)}
     known = dict.fromkeys(series for dummy, figures in host.results() if (series := series_of(host.words, figures)))

@@ -185,7 +185,7 @@ class RunDirectory:
         return self.kind.tests_storage
 
     def folder_of(self, host: str, volume: str) -> str:
-        """Return the path of the folder of a host's volume, which need not exist."""
+        """Return the path of the folder of a host's volume. The folder need not exist."""
         return self._files.path(volume_folder(host, volume))
 
     def missing(self) -> list[tuple[str, str]]:

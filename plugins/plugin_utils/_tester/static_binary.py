@@ -31,7 +31,7 @@ def read_binary(path: str) -> bytes:
 
 
 def static_binary(sources: dict[str, bytes], extra_flags: str, architecture: str) -> bytes:
-    """Return the tester for ``architecture`` (as uname -m names it), which is built if it is not in the cache. Raises
+    """Return the tester for ``architecture`` (as uname -m names it). It is built if it is not in the cache. Raises
     BinaryError."""
     flags = [*compiler_flags(sources, extra_flags), "-static"]
     compiler = find_compiler(architecture)

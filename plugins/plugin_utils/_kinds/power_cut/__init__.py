@@ -47,8 +47,8 @@ class PowerCut(Kind):
         return Keys({"cuts": Items(cut), "losses": Items(loss), "tests": str, "claim": str, "cut_count": int})
 
     def in_its_terms(self, message: str) -> str:
-        """Return a message about the variables of a sweep, which are used to plan the files, reworded for the variables
-        of power cuts."""
+        """Return a message about the variables of a sweep, reworded for those of power cuts. The variables of a sweep
+        are used to plan the files."""
         from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.terms import in_terms_of_cuts
 
         return in_terms_of_cuts(message)

@@ -29,7 +29,7 @@ def every_verdict(_every_verdict, tmp_path):
 
 @pytest.fixture(scope="session")
 def rendered(tmp_path_factory):
-    """Return a function that returns the rendered run of a kind, which tests must not change."""
+    """Return a function that returns the rendered run of a kind. Tests must not change this run."""
     made = {}
 
     def of_kind(name):
