@@ -13,6 +13,7 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 from ansible_collections.mqops.logdisk.plugins.action.lock_start import words
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction, as_dict
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.agent import SILENT_S
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.guard import guard_command
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import STAGE
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._own_connection import stream_command
@@ -35,7 +36,8 @@ class ActionModule(ControllerAction):
             return {"command": command, "problem": ""}
         interpreter = options["started"]["interpreter"]
         try:
-            command = words(stream_command(self._connection, guard_command(interpreter, options["mqs_ini"])))
+            guard = guard_command(interpreter, options["mqs_ini"])
+            command = words(stream_command(self._connection, guard, SILENT_S))
         except AnsibleActionFail as error:
             return {"command": [], "problem": str(error)}
         return {"command": command, "problem": ""}

@@ -16,6 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils._power_cut import HO
 from ansible_collections.mqops.logdisk.plugins.module_utils._workspace import WorkspaceError, layout
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, as_dict
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.agent import SILENT_S
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.guard import guard_command
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import STAGE
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._own_connection import stream_command
@@ -81,8 +82,8 @@ class ActionModule(RemoteAction):
             "volume": volume["name"],
             "path": volume["path"],
             "interpreter": interpreter,
-            "stream": words(stream_command(self._connection, tester)),
-            "guard": words(stream_command(self._connection, guard)),
+            "stream": words(stream_command(self._connection, tester, SILENT_S)),
+            "guard": words(stream_command(self._connection, guard, SILENT_S)),
             # What the role ``workspace`` has to clean up on a host on which it created nothing.
             "of_others": {"volumes": [{"name": volume["name"], "paths": []}], "privileged": False},
         }

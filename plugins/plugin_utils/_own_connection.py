@@ -11,13 +11,17 @@ from typing import Any
 
 from ansible.errors import AnsibleActionFail
 
-# Such a connection is not shared, because a shared one would break later. With these options, ssh notices within three
-# seconds that a host has lost power. If an option is given twice, ssh uses the first value.
+SILENT_S = 2
+"""The connection ends if the host does not answer for this number of seconds. The loss of power of a host is noticed
+within three seconds."""
+
+# Such a connection is not shared, because a shared one would break later. If an option is given twice, ssh uses the
+# first value.
 SSH_OPTIONS = (
     "ControlMaster=no",
     "ControlPath=none",
     "ServerAliveInterval=1",
-    "ServerAliveCountMax=2",
+    f"ServerAliveCountMax={SILENT_S}",
     "BatchMode=yes",
     "Compression=no",
 )
@@ -28,9 +32,10 @@ PASSWORD = (
 WRONG_CONNECTION = "the tester's separate connection is possible over ssh and local only, not over {}"
 
 
-def stream_command(connection: Any, command: list[str]) -> list[bytes | str]:
+def stream_command(connection: Any, command: list[str], silent_s: int = SILENT_S) -> list[bytes | str]:
     """Return the command line that runs a command on a host outside of Ansible, with the arguments of Ansible's
-    connection to the host. Raises AnsibleActionFail."""
+    connection to the host. The command line ends after the host has been silent for ``silent_s`` seconds. Raises
+    AnsibleActionFail."""
     text = shlex.join(command)
     if connection.become:
         if connection.become.get_option("become_pass"):
@@ -45,4 +50,5 @@ def stream_command(connection: Any, command: list[str]) -> list[bytes | str]:
     host = connection.get_option("host") or connection._play_context.remote_addr
     connection.host = host
     program, *arguments = connection._build_command(connection.get_option("ssh_executable"), "ssh", "-T", host, text)
-    return [program, *(word for option in SSH_OPTIONS for word in ("-o", option)), *arguments]
+    options = (f"ServerAliveCountMax={silent_s}", *SSH_OPTIONS)
+    return [program, *(word for option in options for word in ("-o", option)), *arguments]

@@ -23,6 +23,10 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.protocol impo
     read_ready,
 )
 
+SILENT_S = 8
+"""For how many seconds a host may say nothing before its connection ends. A busy host, or a virtual machine that is
+moved to another hypervisor, is silent for some seconds and keeps its lock, because a lease is longer. A takeover is
+counted from the host's last sign of life, so it does not matter how soon the loss of a host is noticed."""
 MOST_WAITING = 100_000
 """The largest number of answers that are kept until they are taken."""
 

@@ -126,6 +126,11 @@ def test_the_stream_has_a_connection_of_its_own():
     assert (program, host, command) == (b"ssh", b"db01.example.com", b"tester '--dir=a b'")
 
 
+def test_how_long_a_host_may_be_silent():
+    words = stream_command(Connection(), ["tester"], silent_s=8)
+    assert words.index("ServerAliveCountMax=8") < words.index("ServerAliveCountMax=2")
+
+
 def test_a_local_command_needs_no_connection():
     assert stream_command(Connection("local"), ["tester", "x y"]) == ["/bin/sh", "-c", "tester 'x y'"]
 
