@@ -56,6 +56,10 @@ class View:
         not at all."""
         return "measurement" if host.tester else "unmeasured"
 
+    def fault_of(self, finding: Mapping[str, Any]) -> str:
+        """Return the fault that a finding shows, if findings of one fault make up one cause; otherwise empty."""
+        return ""
+
     def advise(self, found: Sequence[tuple[Host, Mapping[str, Any]]], verdict: str) -> tuple[str, str]:
         """Return the consequence and the next step for a cause that only runs of this kind have. ``found`` says what
         was found on which hosts, and ``verdict`` is the verdict of the cause."""

@@ -15,7 +15,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import view
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.overview import Overview
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.page import LocksSection
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.pairs import pairs_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.locks import advice_on_locks
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.locks import advice_on_locks, key_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import shorten
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.overview import counts_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.badge import badge
@@ -62,6 +62,10 @@ class View(view.View):
     def cause_of(self, host: Host) -> str:
         """Return the kind of cause that applies to a host that does not pass."""
         return self.cause
+
+    def fault_of(self, finding: Mapping[str, Any]) -> str:
+        """Return the key of the advice, because one fault breaks several steps."""
+        return key_of(finding)
 
     def advise(self, found: Sequence[tuple[Host, Mapping[str, Any]]], verdict: str) -> tuple[str, str]:
         """Return the consequence for a multi-instance queue manager, and what to do next."""

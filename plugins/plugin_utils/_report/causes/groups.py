@@ -66,7 +66,7 @@ def causes(model: Model) -> list[Cause]:
 
 @dataclass(slots=True)
 class _Alike:
-    """Hosts with the same finding, except for the names and figures in it."""
+    """Hosts with the same finding, except for the names and figures in it, or with findings of the same fault."""
 
     kind: str
     verdict: str
@@ -78,10 +78,12 @@ def _of_findings(model: Model) -> Iterator[Cause]:
     groups: dict[tuple[Any, ...], _Alike] = {}
     for host in model.hosts:
         for kind, verdict, finding in _findings(host):
+            fault = _views()[kind].fault_of(finding) if kind in _views() else ""
             key = "" if kind in _views() else LEFTOVERS if kind == LEFTOVERS else advice.key_of(finding, host.stage)
-            groups.setdefault(
-                (kind, verdict, host.stage, key, _shape(finding, host.host)), _Alike(kind, verdict, key)
-            ).found.append((host, finding))
+            alike = fault or _shape(finding, host.host)
+            groups.setdefault((kind, verdict, host.stage, key, alike), _Alike(kind, verdict, key)).found.append(
+                (host, finding)
+            )
     return (_of_alike(model, group) for group in groups.values())
 
 
@@ -131,7 +133,7 @@ def _findings(host: Host) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
 def _of_alike(model: Model, group: _Alike) -> Cause:
     group.found.sort(key=lambda entry: natural(entry[0].label))
     sentences = list(dict.fromkeys(in_words(finding, host.words) for host, finding in group.found))
-    hosts = [host for host, finding in group.found]
+    hosts = list({host.label: host for host, finding in group.found}.values())
     example = "" if len(sentences) == 1 else f"for example {shorten(hosts[0].label)}: "
     concerned = who(model, hosts)
     text = example + shorten(sentences[0], LONGEST_TEXT)
@@ -154,8 +156,8 @@ def _of_alike(model: Model, group: _Alike) -> Cause:
 
 
 def _criterion_of(group: _Alike) -> str:
-    dummy, finding = group.found[0]
-    return "" if finding["kind"] == OF_LIMIT else str(finding.get("limit_id") or "")
+    ids = {str(finding.get("limit_id") or "") for host, finding in group.found if finding["kind"] != OF_LIMIT}
+    return ", ".join(sorted(ids - {""}))
 
 
 def _advice_on(model: Model, group: _Alike, hosts: Sequence[Host]) -> tuple[str, str]:

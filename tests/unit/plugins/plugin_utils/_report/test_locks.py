@@ -63,6 +63,16 @@ def test_the_summary_has_a_line_for_each_pair_and_what_is_wrong_in_terms_of_mq(l
     assert "collect.yml" not in text
 
 
+def test_one_fault_that_breaks_several_steps_is_one_cause(tmp_path):
+    broken = pair("db01", "db02")
+    for step in ("second_refused", "hand_over", "under_load"):
+        broken = changed(broken, step, "broken", "granted")
+    directory = reported(tmp_path, broken)
+    causes = [line for line in runs.content(directory, "summary.txt").splitlines() if line.startswith("  fail ")]
+    assert len(causes) == 1 and "2 hosts (db01 and db02): for example db01: db02 got the lock while db01" in causes[0]
+    assert "LOCK-002, LOCK-004, LOCK-006: " in text_of(directory)
+
+
 @pytest.mark.parametrize(("count", "lines"), [(1, 1), (5, 5), (20, 6), (300, 6)])
 def test_many_pairs_are_folded(tmp_path, count, lines):
     pairs = [pair(f"db{2 * number:03}", f"db{2 * number + 1:03}") for number in range(count)]
