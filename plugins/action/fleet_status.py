@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.follow_up import playbook_command
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.invocation import playbooks_in
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import STATUS, make_outcome, one_message
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
@@ -95,7 +96,9 @@ class ActionModule(FleetAction):
                     pages_beside(folder, STATUS_LINKS),
                 ),
             )
-        text = status_text(lines, expected, by_host, today, changed, options["place"], pairs, observed)
+        text = status_text(
+            lines, expected, by_host, today, changed, options["place"], pairs, observed, playbook_command()
+        )
         say(self._display, f"{text}\nstatus: {self.page(page)}")
         shown = "" if self._task.check_mode or vanishes(page) else page
         outcome = status_outcome(host_states(lines, expected, by_host, pairs), problems, today, shown)

@@ -49,7 +49,7 @@ _COLOURS = {
     **dict.fromkeys(("fail", "error", "missing", "internal", "usage", "not ready"), constants.COLOR_ERROR),
     "unreachable": constants.COLOR_UNREACHABLE,
     **dict.fromkeys(("inconclusive", "warn"), constants.COLOR_WARN),
-    "pass": constants.COLOR_OK,
+    **dict.fromkeys(("pass", "ready"), constants.COLOR_OK),
     "not measured": constants.COLOR_SKIP,
 }
 """Ansible's colours, which it uses only on a terminal."""

@@ -136,7 +136,7 @@ def summary_verdicts(screen: str, hosts: Iterable[str]) -> dict[str, str]:
 def summaries(screen: str) -> list[str]:
     """Return the first line of each summary on the screen."""
     return re.findall(
-        r"^(?:(?:PASS|WARN|FAIL|INCONCLUSIVE|ERROR|MISSING|UNREACHABLE|NOT MEASURED|NOT READY|USAGE|INTERNAL)\b).*$",
+        r"^(?:(?:PASS|WARN|FAIL|INCONCLUSIVE|ERROR|MISSING|UNREACHABLE|READY|NOT READY|USAGE|INTERNAL)\b).*$",
         screen,
         re.MULTILINE,
     )

@@ -158,10 +158,13 @@ def _is_matched(inventory: InventoryManager, option: str, term: str) -> bool:
 
 
 def _check_term(inventory: InventoryManager, option: str, term: str) -> None:
-    if not _is_matched(inventory, option, term):
-        raise ExpectationError(
-            f"{option} names {term!r}, which matches no host of the inventory: correct it or leave it out"
-        )
+    if _is_matched(inventory, option, term):
+        return
+    if not inventory.get_hosts("all"):
+        raise ExpectationError("the inventory contains no hosts: name one with -i, for example -i hosts.yml")
+    raise ExpectationError(
+        f"{option} names {term!r}, which matches no host of the inventory: correct it or leave it out"
+    )
 
 
 def _check_meaning(groups: Mapping[str, Sequence[str]], option: str, name: str) -> None:

@@ -41,9 +41,14 @@ def without_results(run_path: str, what_becomes: str) -> str:
     )
 
 
-def _command() -> str:
+def playbook_command() -> str:
+    """Return the beginning of a command line, with the inventory of this one."""
     inventory = " ".join(f"-i {shlex.quote(source)}" for source in context.CLIARGS.get("inventory") or ())
-    return f"  ansible-playbook {inventory} " if inventory else "  ansible-playbook "
+    return f"ansible-playbook {inventory}" if inventory else "ansible-playbook"
+
+
+def _command() -> str:
+    return f"  {playbook_command()} "
 
 
 def _jobs(run_id: str, lost: bool) -> str:

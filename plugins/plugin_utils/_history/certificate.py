@@ -26,7 +26,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import tester_o
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import canonical, fingerprint
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, KEY_COLUMNS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import MOMENT
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data, profile_key
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import can_certify, profile_data, profile_key
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import (
     Items,
@@ -103,9 +103,6 @@ _LARGEST_VERSION = (1 << 31) - 1
 ROW_KEYS = KEY_COLUMNS[1:-1]
 """Keys that identify a row: those of results.csv, without the number of the step and without the worker, because each
 row is the row of all workers."""
-
-TAKEN_AS_THEY_STAND = "none"
-"""The confidence of a profile that never certifies."""
 
 CAPACITY = ("load_unit", "highest_passed", "lowest_not_passed")
 """The keys of the capacity in a certificate."""
@@ -390,11 +387,6 @@ def effect_of(record: HostRecord) -> str:
     if record.verdict == FAIL:
         return FAILS
     return CERTIFIES if record.verdict in GOOD and record.certified else ATTEMPT
-
-
-def can_certify(profile: Mapping[str, Any]) -> bool:
-    """Return whether a profile can certify. A quick look, which uses figures without confidence bounds, cannot."""
-    return (profile.get("qualifies") or {}).get("confidence") != TAKEN_AS_THEY_STAND
 
 
 def _validity(judged_at: str, effect: str, valid_days: Any) -> dict[str, str | None]:

@@ -210,10 +210,12 @@ def status_text(
     place: str = "",
     pairs: Sequence[PairStatus] = (),
     observed: Sequence[Observed] = (),
+    command: str = "ansible-playbook",
 ) -> str:
     """Return the status for a screen: whether the expected hosts are certified, how many volumes are in each state, the
     most urgent ones with their changes, the pairs whose locks were tested, observations of other volumes, the history
-    at ``place``, and what to do next. ``problems`` holds the problems of each host that is not certified."""
+    at ``place``, and what to do next. ``problems`` holds the problems of each host that is not certified, and
+    ``command`` is the beginning of a command line with the inventory."""
     by_place = {each.place: each.result for each in observed}
     counts = Counter(line.state for line in lines)
     states = ", ".join(f"{counts[state]} {state}" for state in MOST_URGENT_FIRST if counts[state]) or "no certificates"
@@ -237,20 +239,21 @@ def status_text(
             *pair_lines(pairs, SHOWN_LINES),
             *elsewhere_lines(observed, today, SHOWN_LINES),
             *source,
-            *_next_steps(problems),
+            *_next_steps(problems, command),
         ]
     )
 
 
-def _next_steps(problems: Mapping[str, Sequence[Problem]]) -> Iterator[str]:
-    """Yield lines that state what to do about hosts that are not certified, and about pairs whose locks are not."""
+def _next_steps(problems: Mapping[str, Sequence[Problem]], command: str) -> Iterator[str]:
+    """Yield lines that state what to do about hosts that are not certified, and about pairs whose locks are not.
+    ``command`` is the beginning of the command line."""
     locks = sorted(host for host, own in problems.items() if any(each.playbook == LOCKS for each in own))
     others = sorted(host for host, own in problems.items() if not all(each.playbook == LOCKS for each in own))
     for hosts, again, playbook in ((others, "certify again", "certify"), (locks, "test the locks again", "locks")):
         if hosts:
             limit = f" --limit {','.join(hosts)}" if len(hosts) <= SHOWN_NEXT else ""
             whom = "" if limit else f" for the {len(hosts)} hosts that status.json names under problems"
-            yield f"Next: correct what failed, and {again}{whom}: ansible-playbook playbooks/{playbook}.yml{limit}"
+            yield f"Next: after correcting what failed, {again}{whom}: {command} playbooks/{playbook}.yml{limit}"
 
 
 def status_json(

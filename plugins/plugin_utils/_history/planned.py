@@ -15,11 +15,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import can_certify
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import SKIPPED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import can_certify, profile_data
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME, HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_identity import identity_of_record

@@ -15,6 +15,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import UNJUDG
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import step_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import Step
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import can_certify
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import WORST_FIRST
 
@@ -64,6 +65,8 @@ def qualifies_of(model: Model) -> str:
 
 
 def _qualifies(model: Model, asked: Mapping[str, Any], whose: str) -> str:
+    if not can_certify({"qualifies": asked}):
+        return f"{whose}This profile never certifies, because it compares figures as they stand."
     parts = [f"{whose}A run certifies if the tester {model.words.does}"]
     if asked.get("min_duration_s"):
         parts.append(f"for at least {asked['min_duration_s']:g} s per row")

@@ -36,7 +36,7 @@ _PATHS = ("  report ", "  signed ", "  kept ")
 """Lines that are never wrapped, so that their paths can be copied."""
 _VERDICTS = (*WORST_FIRST, *UNJUDGED)
 _HEAD = re.compile(rf"  ({'|'.join(_VERDICTS)}) +\S")
-_FIRST_WORD = re.compile(rf"({'|'.join(verdict.upper() for verdict in _VERDICTS)}|INTERNAL|USAGE|NOT READY)\b")
+_FIRST_WORD = re.compile(rf"({'|'.join(verdict.upper() for verdict in _VERDICTS)}|INTERNAL|USAGE|READY|NOT READY)\b")
 _MORE = re.compile(r"  and ([0-9,]+) more, in the report$")
 
 

@@ -21,6 +21,14 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical impor
 NOT_RECORDED = "a profile that is not recorded"
 """Represents the profile of a volume in a run that was merged before records contained their profile."""
 
+_TAKEN_AS_THEY_STAND = "none"
+"""The confidence of a profile that never certifies."""
+
+
+def can_certify(profile: Mapping[str, Any]) -> bool:
+    """Return whether a profile can certify. A quick look, which uses figures without confidence bounds, cannot."""
+    return (profile.get("qualifies") or {}).get("confidence") != _TAKEN_AS_THEY_STAND
+
 
 def profile_data(run: Mapping[str, Any], host: str) -> dict[str, Any]:
     """Return the profile that is to judge a host: its own profile if it has one, and otherwise the profile of all hosts

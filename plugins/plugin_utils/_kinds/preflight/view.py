@@ -26,10 +26,10 @@ class View(view.View):
         return "", ""
 
     def headline(self, model: Model) -> str:
-        """Return how many hosts cannot be measured; empty if all of them are ready."""
+        """Return how many hosts cannot be measured, or how many are ready if all of them are."""
         refused = sum(host.verdict != model.kind.without_verdict for host in model.hosts)
-        return f"NOT READY: {format_count(refused)} of {model.size}" if refused else ""
+        return f"NOT READY: {format_count(refused)} of {model.size}" if refused else f"READY: {model.size}"
 
     def statement(self, model: Model) -> str:
         """Return the statement that there is nothing to prove."""
-        return "Check mode: nothing was measured, and there is no verdict."
+        return "A preflight measures nothing and has no verdict."

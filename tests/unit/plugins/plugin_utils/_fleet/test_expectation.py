@@ -154,6 +154,11 @@ def test_a_slice_has_hosts_and_certify_hosts_is_no_term_of_the_limit(pattern, li
         expectation(SLICE, DataLoader(), pattern, limit, sliced=True)
 
 
+def test_an_inventory_without_hosts_is_reported_as_such():
+    with pytest.raises(ExpectationError, match=r"the inventory contains no hosts: name one with -i"):
+        expectation({"all": []}, DataLoader(), "all", "")
+
+
 def test_terms_that_no_slice_matched_are_held_against_the_whole_inventory():
     check_slices(GROUPS, DataLoader(), ["a2", "!b2", "two", "a2"])
     with pytest.raises(

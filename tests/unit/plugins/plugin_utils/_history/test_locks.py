@@ -230,7 +230,7 @@ def test_the_screen_says_who_shares_with_whom_and_what_to_do():
         "until 2026-08-01 (run run-2026-05-03)",
     ]
     assert text[-1] == (
-        "Next: correct what failed, and test the locks again: ansible-playbook playbooks/locks.yml --limit "
+        "Next: after correcting what failed, test the locks again: ansible-playbook playbooks/locks.yml --limit "
         "db01,db02,db03"
     )
     assert "certify again" not in text[-2]

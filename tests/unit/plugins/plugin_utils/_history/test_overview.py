@@ -107,7 +107,7 @@ def test_the_screen_says_what_was_read_and_what_to_do_next():
     command = "ansible-playbook playbooks/certify.yml --limit attempted,expired,failed,unknown"
     assert text[-2:] == [
         "Read from the history /h/history.sqlite.",
-        f"Next: correct what failed, and certify again: {command}",
+        f"Next: after correcting what failed, certify again: {command}",
     ]
     many = status_text(
         [], HOSTS, {f"h{number}": problems_by_host([], ["h"], {})["h"] for number in range(11)}, TODAY, {}

@@ -476,7 +476,7 @@ def test_check_mode_is_not_measured(tmp_path):
     planned = HostRecord("db07", kind="preflight")
     directory = fabricate.run_directory(tmp_path, {}, [planned], expected=["db07", "db08"], check_mode=True)
     text = shown(directory)
-    assert text.startswith("NOT MEASURED: Check mode: nothing was measured, and there is no verdict.\n")
+    assert text.startswith("READY: 2 hosts. A preflight measures nothing and has no verdict.\n")
     assert "2 hosts: 2 not measured" in text
     data = json.loads(content(directory, "report.json"))
     assert (data["fleet"]["verdict"], data["fleet"]["check_mode"]) == (None, True)
@@ -494,7 +494,7 @@ def test_a_refusal_in_check_mode_is_told(tmp_path):
     ]
     directory = fabricate.run_directory(tmp_path, {}, records, check_mode=True)
     text = shown(directory)
-    assert text.startswith("NOT READY: 1 of 2 hosts. Check mode: nothing was measured, and there is no verdict.\n")
+    assert text.startswith("NOT READY: 1 of 2 hosts. A preflight measures nothing and has no verdict.\n")
     assert content(directory, "report.md").startswith("# NOT READY: 1 of 2 hosts (IBM MQ recovery logs")
     assert "<strong>NOT READY: 1 of 2 hosts</strong>" in content(directory, "index.html")
     assert "workspace: it holds a queue manager" in text
@@ -794,3 +794,10 @@ def test_the_summary_says_where_the_report_is(tmp_path, monkeypatch):
         .splitlines()[-1]
         .startswith("  report   deleted with this job: keep it with gate_keep_report, ")
     )
+
+
+def test_the_criteria_of_a_profile_that_never_certifies_say_so(tmp_path):
+    directory = fabricate.run_directory(tmp_path, {"db07": fabricate.tables()}, profile="look")
+    render(directory)
+    text = content(directory, "index.html")
+    assert "This profile never certifies" in text and "A run certifies if" not in text

@@ -77,8 +77,8 @@ def test_a_table_loses_columns_and_is_not_wrapped():
     [
         ("FAIL: This run", "fail"),
         ("PASS, but", "pass"),
-        ("NOT MEASURED: Check", "not measured"),
-        ("NOT READY: 1 of 2 hosts. Check", "not ready"),
+        ("READY: 2 hosts.", "ready"),
+        ("NOT READY: 1 of 2 hosts. A", "not ready"),
         ("INTERNAL: the run", "internal"),
         (head("not measured", "x"), "not measured"),
         (head("unreachable", "x"), "unreachable"),
