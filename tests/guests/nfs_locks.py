@@ -77,6 +77,7 @@ def inventory(case: Case, server: Guest, clients: list[Guest]) -> dict[str, Any]
         hosts[guest.name] = {
             "ansible_host": guest.address,
             "ansible_user": "root",
+            "ansible_ssh_timeout": 60,  # a busy machine
             "ansible_ssh_common_args": " ".join(guest.ssh_options),
             "ansible_python_interpreter": "/usr/bin/python3",
             "locks_confirm": guest.name if case.is_cut else "",
