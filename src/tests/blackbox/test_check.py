@@ -305,7 +305,7 @@ def nothing_is_concluded_from_too_little(place):
         (lines[1:], "comes before the line 'ready'"),
         (lines + ["end signal"], "an orderly shutdown"),
         (lines + ["ack 3 1"], "line %d, 'ack 3 1', names a queue manager" % (len(lines) + 1)),
-        ([lines[0].replace("seed=7", "seed=8")] + lines[1:], "is of another run", "seed 7"),
+        ([lines[0].replace("seed=7", "seed=8")] + lines[1:], "belongs to a different run", "seed 7"),
     ):
         refused(place, check(place, text), *says)
     refused(
