@@ -224,7 +224,7 @@ def test_without_a_shared_directory_the_history_has_the_runs(reporting, tmp_path
     [
         ({"variables": {"awx_workflow_job_id": OUTER}}, "There is no run of workflow job 15 to merge in "),
         ({"variables": {"logdisk_9": {"message": "refused"}}}, "Job 9 made no run: refused"),
-        ({"workflow": SLICED, "inventory": []}, "matches no host of the inventory"),
+        ({"workflow": SLICED, "inventory": []}, "the inventory contains no hosts"),
         ({"workflow": SLICED, "limit": "h1,h99"}, "--limit names 'h99', which matches no host of the inventory"),
         ({"workflow": SLICED, "expected_count": 7}, "gate_expected_count is 7, but there are 6 hosts to certify"),
         ({"runs": ["R1"], "expected_count": 1}, "gate_expected_count is 1, but there are 2 hosts to certify"),
