@@ -340,6 +340,7 @@ def certificate_of(run: Mapping[str, Any], record: HostRecord, tables: Tables | 
     identity = identity_of(facts)
     effect = effect_of(record)
     comparison = {key: value for key, value in (record.comparison or {}).items() if key != "rows"}
+    closest = closest_limit(record.judgements)
     return Certificate.of_content(
         {
             "schema": SCHEMA_VERSION,
@@ -375,7 +376,7 @@ def certificate_of(run: Mapping[str, Any], record: HostRecord, tables: Tables | 
             "method_version": _method_version(tables),
             "parameters": _parameters(run, record, tables),
             "capacity": {key: record.capacity[key] for key in CAPACITY} if record.capacity else None,
-            **({"closest_limit": closest} if (closest := closest_limit(record.judgements)) else {}),
+            **({"closest_limit": closest} if closest else {}),
             "rows": _rows(record, tables) if tables else [],
             "tables": {name: str(filed.get("sha256") or "") for name, filed in record.tables.items()},
         }
