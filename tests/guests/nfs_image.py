@@ -45,6 +45,7 @@ def tree() -> Path:
     if not target.exists():
         part = target.with_suffix(".part")
         shutil.rmtree(part, ignore_errors=True)
+        BUILD.mkdir(parents=True, exist_ok=True)
         words = ("--quiet", "--mode=root", "--variant=minbase", f"--include={','.join(PACKAGES)}")
         run("mmdebstrap", *words, "bookworm", part)
         run("cp", "-a", kernel() / "lib/modules", part / "lib/")
