@@ -78,9 +78,9 @@ def _of_findings(model: Model) -> Iterator[Cause]:
     groups: dict[tuple[Any, ...], _Alike] = {}
     for host in model.hosts:
         for kind, verdict, finding in _findings(host):
-            fault = _views()[kind].fault_of(finding) if kind in _views() else ""
-            key = "" if kind in _views() else LEFTOVERS if kind == LEFTOVERS else advice.key_of(finding, host.stage)
-            alike = fault or _shape(finding, host.host)
+            view = _views().get(kind)
+            key = "" if view else LEFTOVERS if kind == LEFTOVERS else advice.key_of(finding, host.stage)
+            alike = (view.fault_of(finding) if view else "") or _shape(finding, host.host)
             groups.setdefault((kind, verdict, host.stage, key, alike), _Alike(kind, verdict, key)).found.append(
                 (host, finding)
             )
