@@ -289,7 +289,8 @@ OTHERS = {
     ),
     "unqualified": Advice(
         "the run was too short or too small to certify",
-        "Measure again as the profile requires. playbooks/preflight.yml reports in advance whether a run can certify.",
+        "Measure again as the profile requires or, if the profile never certifies, against one that can. "
+        "playbooks/preflight.yml reports in advance whether a run can certify.",
         (),
     ),
     "leftovers": Advice(
@@ -315,7 +316,7 @@ _CONSEQUENCES = {
     "no_figures": "The duration of log writes is not known.",
     "worse": "Persistent commits wait longer than when the baseline was made, even if every limit is met.",
     "uncompared": "It is not known whether persistent commits wait longer than they used to.",
-    "unqualified": "No certificate was issued: the run does not cover what the profile requires.",
+    "unqualified": "No certificate was issued: the run does not cover what a certificate requires.",
     "leftovers": "What was left behind uses space on the file system under test, and no gate passes until it is "
     "removed.",
     **dict.fromkeys(("unreachable", "missing", "collect", "error"), UNKNOWN),
