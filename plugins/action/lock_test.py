@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction, one_line
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.locks import step_title
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import limits_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.background import CommandResult
@@ -73,10 +74,15 @@ class ActionModule(ControllerAction):
             locks["port"],
             command_of(locks["server_command"]),
         )
-        result = PairTest(pair, sides, order, partial(say, self._display)).run()
+        result = PairTest(pair, sides, order, partial(say, self._display), partial(self._follow, pair)).run()
         kept = sum(step["outcome"] == KEPT for step in result["steps"])
         say(self._display, f"{pair.first} and {pair.second}: {kept} of {len(result['steps'])} steps kept")
         return result
+
+    def _follow(self, pair: Pair, step: str, holder: str) -> None:
+        """With ``-v``, announce a step that begins, because a test with a long load is silent for hours."""
+        if self._display.verbosity:
+            say(self._display, f"{pair.first} and {pair.second}: {step_title(step)}, with {holder} as the holder")
 
 
 @dataclass(frozen=True)

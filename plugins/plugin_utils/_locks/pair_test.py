@@ -109,10 +109,17 @@ class Order:
 
 class PairTest:
     """The test of ``pair``; ``sides`` holds both hosts by their names. ``say`` is called with sentences that announce
-    what is done to the hosts."""
+    what is done to the hosts, and ``follow`` with the name and the holder of each step that begins."""
 
-    def __init__(self, pair: Pair, sides: Mapping[str, Side], order: Order, say: Callable[[str], None]) -> None:
-        self._pair, self._sides, self._order, self._say = pair, sides, order, say
+    def __init__(
+        self,
+        pair: Pair,
+        sides: Mapping[str, Side],
+        order: Order,
+        say: Callable[[str], None],
+        follow: Callable[[str, str], None],
+    ) -> None:
+        self._pair, self._sides, self._order, self._say, self._follow = pair, sides, order, say, follow
         self._clock = Clock()
         self._agents: dict[str, Agent] = {}
         self._boots: dict[str, str] = {}
@@ -140,6 +147,7 @@ class PairTest:
     def _is_ready(self) -> bool:
         """Carry out the first step, which starts both testers. Returns whether the other steps can follow."""
         first = self._pair.first
+        self._follow(SETTINGS, first)
         found = outcome_of(self._settings)
         self._add(SETTINGS, first, found)
         return found[0] == KEPT
@@ -177,6 +185,7 @@ class PairTest:
             self._lose(holder)
 
     def _step(self, name: str, holder: str, function: Callable[[Stage], Figures], other: str = "") -> None:
+        self._follow(name, holder)
         stage = self._stage(holder)
         self._add(name, holder, outcome_of(lambda: function(stage)), other)
         stage.end()

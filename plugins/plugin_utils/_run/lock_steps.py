@@ -38,7 +38,7 @@ STEPS = (
     SERVER_FAILOVER,
     LOCK_COUNT,
 )
-"""The steps in the order in which they are carried out."""
+"""The steps in the order in which they are shown."""
 
 BASICS = STEPS[: STEPS.index(HOST_LOST)]
 """The steps that need only two hosts, so every profile requires them."""

@@ -83,8 +83,9 @@ class World:
             for host in ("one", "two")
         }
         given = {"load_s": 5, "takeover_s": 30, "lock_files": 16, "port": 2049, "fail_over": lambda: DONE, **order}
-        self.said = []
-        return PairTest(PAIR, whole, Order("R1", "/MQHA", **given), self.said.append).run()
+        self.said, self.begun = [], []
+        order = Order("R1", "/MQHA", **given)
+        return PairTest(PAIR, whole, order, self.said.append, lambda *step: self.begun.append(step)).run()
 
 
 @pytest.fixture
@@ -101,6 +102,7 @@ def test_all_steps_in_both_directions(world):
     result = here.test()
     assert [each for each in outcomes(result) if each[2] != "kept"] == []
     names = [(step["step"], step["holder"]) for step in result["steps"]]
+    assert names == here.begun
     assert names[0] == ("settings", "one") and names[-2:] == [("host_lost", "one"), ("host_lost", "two")]
     assert here.cuts == ["one", "two"]
     assert (result["directory"], result["server"], set(result["settings"])) == ("/MQHA", "10.1.0.1:/mq", {"one", "two"})
