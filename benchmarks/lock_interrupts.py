@@ -1,22 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Interrupts tests of locks after different times, so that every step is hit, and looks for what they leave behind.
+"""Interrupts tests of locks in each of their steps, and looks for what they leave behind.
 
-    PYTHONPATH=tests:tests/integration python benchmarks/lock_interrupts.py [--pairs 6] [--every 4] [--until 100]
+    PYTHONPATH=collections:tests:tests/integration python benchmarks/lock_interrupts.py [--pairs 3] [--after 0.5]
 
-Each pair of hosts has a file server and a controller of its own. A controller is interrupted with Ctrl-C, or every
-second time killed. Afterwards, no lock, process or packet filter may be left on a host, and after the clean-up
-playbook, no file. The benchmark ends with status 1 if anything is left.
+Each pair of hosts has a file server and a controller of its own. Each step is interrupted twice: once with Ctrl-C, and
+once by killing the controller. Afterwards, no lock, process or packet filter may be left on a host, and after the
+clean-up playbook, no file. The benchmark ends with status 1 if anything is left, or if a step was not hit.
 """
 
 import argparse
+import re
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.locks import TITLES
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import STEPS
 from ansible_runs import Controller
 from lock_pairs import FILTER, LEASE_S, filters, inventory, left_on, pair
 from testbed import Bed, Host, Settings
@@ -24,7 +28,16 @@ from testbed.servers import ServerSpec
 from testbed.settings import default_prefix
 from testbed.shell import TestbedError, wait_for
 
-ENDED_S = 90
+BEGINS_S, ENDED_S = 400, 90
+STEP = re.compile(r"^\S+ and \S+: (.+), with \S+ as the holder$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A step to interrupt, and how: by killing the controller, or with Ctrl-C."""
+
+    step: str
+    is_killed: bool
 
 
 def remains(host: Host) -> Iterator[str]:
@@ -37,21 +50,23 @@ def remains(host: Host) -> Iterator[str]:
             yield f"{host.name}: {name}"
 
 
-def interrupted(bed: Bed, hosts: list[Host], directory: Path, after_s: float, kills: bool) -> tuple[bool, list[str]]:
-    """Whether the test was still running after that time, and what it left behind."""
+def interrupted(bed: Bed, hosts: list[Host], directory: Path, case: Case, after_s: float) -> list[str]:
+    """Return what an interrupted test left behind, and whether the step was missed."""
     directory.mkdir()
     controller = Controller(Path(sys.executable).parent, directory, bed.environment)
     limit = ":".join(host.name for host in hosts)
     words = ("-i", inventory(bed, directory, locks_seconds=10), "--limit", limit)
-    running = controller.start("locks", *words)
-    end = time.monotonic() + after_s
-    while time.monotonic() < end and running.poll() is None:
-        time.sleep(0.2)
-    was_running = running.poll() is None
-    if was_running and kills:
+    screen = directory / "screen"
+    with screen.open("w") as stdout:
+        running = controller.start("locks", "-v", *words, stdout=stdout)
+    title = TITLES[case.step]
+    wait_for(lambda: title in begun(screen) or running.poll() is not None, f"the step {title} begins", BEGINS_S)
+    time.sleep(after_s)
+    hit = begun(screen)[-1:]
+    if case.is_killed:
         running.kill()
         running.wait()
-    elif was_running:
+    else:
         controller.interrupt(running)
     for host in hosts:
         wait_for(lambda host=host: answers(bed, host), f"{host.name} answers", ENDED_S)
@@ -59,7 +74,13 @@ def interrupted(bed: Bed, hosts: list[Host], directory: Path, after_s: float, ki
     status = controller.run("cleanup", *words).status
     if status:
         left.append(f"the clean-up of {limit} ended with status {status}")
-    return was_running, [*left, *(f"{host.name}: {found}" for host in hosts for found in left_on(host))]
+    left += [f"{host.name}: {found}" for host in hosts for found in left_on(host)]
+    return left if hit == [title] else [*left, f"hit in {', '.join(hit) or 'no step'}"]
+
+
+def begun(screen: Path) -> list[str]:
+    """Return the steps that the screen announces."""
+    return STEP.findall(screen.read_text())
 
 
 def answers(bed: Bed, host: Host) -> bool:
@@ -72,33 +93,30 @@ def answers(bed: Bed, host: Host) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--pairs", type=int, default=6)
-    parser.add_argument("--every", type=float, default=4, help="seconds between two interrupts (default: %(default)s)")
-    parser.add_argument("--until", type=float, default=100)
+    parser.add_argument("--pairs", type=int, default=3, help="how many tests run at the same time")
+    parser.add_argument(
+        "--after", type=float, default=0.5, help="seconds from the beginning of a step to the interrupt"
+    )
     options = parser.parse_args()
     settings = Settings(prefix=default_prefix("i"))
     names = [(f"i{number}a", f"i{number}b") for number in range(options.pairs)]
-    times = [options.every * number for number in range(1, int(options.until / options.every) + 1)]
+    cases = [Case(step, is_killed) for step in STEPS for is_killed in (False, True)]
     with tempfile.TemporaryDirectory(prefix="logdisk-interrupts-") as temporary, Bed(settings) as bed:
         bed.up(spec for one, two in names for spec in pair(settings, one, two, ServerSpec(one, lease_s=LEASE_S)))
 
-        def of_pair(number: int) -> Iterator[tuple[float, bool, bool, list[str]]]:
+        def of_pair(number: int) -> dict[Case, list[str]]:
             hosts = [bed[name] for name in names[number]]
-            for turn in range(number, len(times), options.pairs):
-                kills = bool(turn % 2)
-                was_running, left = interrupted(bed, hosts, Path(temporary, str(turn)), times[turn], kills)
-                yield times[turn], kills, was_running, left
+            return {
+                case: interrupted(bed, hosts, Path(temporary, f"{case.step}-{case.is_killed}"), case, options.after)
+                for case in cases[number :: options.pairs]
+            }
 
         with ThreadPoolExecutor(options.pairs) as pool:
-            results = sorted(
-                result
-                for found in pool.map(lambda number: list(of_pair(number)), range(options.pairs))
-                for result in found
-            )
-    for after_s, kills, was_running, left in results:
-        how = ("killed" if kills else "Ctrl-C") if was_running else "had already ended"
-        print(f"after {after_s:g} s: {how}: {', '.join(left) or 'nothing is left'}")
-    return 1 if any(left for *_, left in results) else 0
+            results = {case: left for found in pool.map(of_pair, range(options.pairs)) for case, left in found.items()}
+    for case in cases:
+        how = "killed" if case.is_killed else "Ctrl-C"
+        print(f"{how} in {TITLES[case.step]}: {', '.join(results[case]) or 'nothing is left'}")
+    return 1 if any(results.values()) else 0
 
 
 if __name__ == "__main__":
