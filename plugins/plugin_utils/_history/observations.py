@@ -23,6 +23,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import H
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_identity import identity_of_record
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import days_text
 
 _MOST_TIMES = 1e12
 """A larger ratio comes from no measurement."""
@@ -145,8 +146,7 @@ def observed_text(result: ObservedResult, today: Today) -> str:
 
 
 def _when_and_how(result: ObservedResult, today: Today) -> str:
-    days = _age_days(result, today)
-    when = f"{days} {'day' if days == 1 else 'days'} ago" if days else "today"
+    when = days_text(-_age_days(result, today))
     verdict = f"{result.verdict}, " if result.verdict else ""
     return f"{when}: {verdict}{headline(result)} (run {result.run_id})"
 

@@ -50,6 +50,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import h
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import MISSING
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_facts import WORDS, WRONG_DATA
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import days_text
 
 SCHEMA_VERSION = 1
 SHOWN_LINES = 100
@@ -442,16 +443,13 @@ def _kept_text(kept: CutResult, today: Today) -> str:
     valid."""
     cuts, age, until = (
         f"{kept.cuts} power {'cut' if kept.cuts == 1 else 'cuts'} kept",
-        _age_days(kept, today),
+        days_text(-_age_days(kept, today)),
         kept.valid_until(today.valid_days),
     )
     if until < today.date:
-        return f"{cuts} {age} days ago, expired on {until} (run {kept.run_id})"
+        return f"{cuts} {age}, expired on {until} (run {kept.run_id})"
     bound = percent_upwards(100 * chance_bound(kept.cuts))
-    return (
-        f"{cuts} {age} {'day' if age == 1 else 'days'} ago: a chance of a loss of at most {bound} % per cut, until "
-        f"{until} (run {kept.run_id})"
-    )
+    return f"{cuts} {age}: a chance of a loss of at most {bound} % per cut, until {until} (run {kept.run_id})"
 
 
 def _told(line: Status, today: Today, observed: ObservedResult | None) -> str:

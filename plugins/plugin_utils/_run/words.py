@@ -140,3 +140,11 @@ def mean_size_text(size_bytes: float) -> str:
     """Return a mean size as text. Such a size is hardly ever a whole number of units."""
     unit, name = (1 << 20, "MiB") if size_bytes >= 1 << 20 else (1 << 10, "KiB")
     return f"{_units.format_number(size_bytes / unit)} {name}"
+
+
+def days_text(days: int) -> str:
+    """Describe how far a day is from the day of the report."""
+    if days == 0:
+        return "today"
+    count = f"{_units.format_count(abs(days))} {'day' if abs(days) == 1 else 'days'}"
+    return f"{count} left" if days > 0 else f"{count} ago"

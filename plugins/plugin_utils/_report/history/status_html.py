@@ -30,6 +30,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.columns
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_page
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.playbooks import as_started
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import days_text
 from markupsafe import Markup
 
 FILE = "status.html"
@@ -120,7 +121,6 @@ def render_status(
         cut_text=_cut_text,
         observations=status["observations"],
         seen_text=_seen_text,
-        ago=_ago,
         run_link=lambda run_id: _run_link(run_id, runs),
         locks=status["locks"],
         domain=domain[1:],
@@ -194,14 +194,6 @@ def figures(asked: Sequence[Mapping[str, Any]], certified: Sequence[Mapping[str,
     if first["valid_until"] == last["valid_until"]:
         return f"{text}, all until {first['valid_until']} ({days})."
     return f"{text}, the last until {last['valid_until']}. Next to expire: {name} on {first['valid_until']} ({days})."
-
-
-def days_text(days: int) -> str:
-    """Describe how far a day is from the day of the report."""
-    if days == 0:
-        return "today"
-    count = f"{_units.format_count(abs(days))} {'day' if abs(days) == 1 else 'days'}"
-    return f"{count} left" if days > 0 else f"{count} ago"
 
 
 def badge(state: str) -> Markup:
@@ -278,7 +270,7 @@ def _observed(each: Mapping[str, Any]) -> str:
 
 
 def _observed_when(each: Mapping[str, Any]) -> str:
-    return _ago(each["observation"]["age_days"]) if each["observation"] else ""
+    return days_text(-each["observation"]["age_days"]) if each["observation"] else ""
 
 
 def _run_link(run_id: str | None, runs: Collection[str]) -> Markup | str:
@@ -313,8 +305,10 @@ def _cut_text(each: Mapping[str, Any]) -> str:
     """Describe the results of a volume's power cuts, and how old they are."""
     loss, kept = each["power_cut_loss"], each["power_cuts_kept"]
     if loss:
-        return f"lost acknowledged writes {_ago(loss['age_days'])} (run {loss['run_id']}): {brief(loss['reason'], 300)}"
-    cuts = f"{_units.format_count(kept['cuts'])} {'cut' if kept['cuts'] == 1 else 'cuts'} {_ago(kept['age_days'])}"
+        age = days_text(-loss["age_days"])
+        return f"lost acknowledged writes {age} (run {loss['run_id']}): {brief(loss['reason'], 300)}"
+    count, age = _units.format_count(kept["cuts"]), days_text(-kept["age_days"])
+    cuts = f"{count} {'cut' if kept['cuts'] == 1 else 'cuts'} {age}"
     if kept["is_expired"]:
         return f"{cuts} lost nothing, expired on {kept['valid_until']} (run {kept['run_id']})"
     bound = percent_upwards(100 * kept["loss_chance_bound"])
@@ -329,7 +323,3 @@ def _seen_text(each: Mapping[str, Any]) -> str:
     text = str(each["text"]).rstrip(".") or each["headline"]
     judged = f"verdict of {brief(each['profile'], LONGEST)}: {each['verdict']}; " if each["verdict"] else ""
     return f"{judged}{brief(text[:1].lower() + text[1:], 300)}"
-
-
-def _ago(days: int) -> str:
-    return "today" if days == 0 else days_text(-days)

@@ -20,7 +20,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import Revocation
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.status_html import (
-    days_text,
     figures,
     render_status,
     statement,
@@ -188,11 +187,6 @@ def test_the_figures_say_until_when_and_who_is_next(volumes, told):
         {"label": label, "days_left": days, "valid_until": days is not None and ago(-days)} for label, days in volumes
     ]
     assert figures(data, [each for each in data if each["days_left"] is not None]) == told
-
-
-@pytest.mark.parametrize(("days", "told"), [(2, "2 days left"), (0, "today"), (-1, "1 day ago")])
-def test_days_are_counted_from_the_day_of_the_report(days, told):
-    assert days_text(days) == told
 
 
 def test_each_reason_is_told_once_with_its_hosts_and_what_to_do():
