@@ -224,7 +224,8 @@ def workspaces_of(run):
 
 
 def run_id_of(directory):
-    """Return the run ID in the mark of ``directory``, for people to copy, if it is well-formed."""
+    """Return the run ID in the mark of ``directory`` for use in a command, or a placeholder if it is not
+    well-formed."""
     run_id = str((_marks.read_mark(directory) or {}).get("run_id"))
     return run_id if _runs.RUN_NAME.match(run_id) else "<run id>"
 
@@ -258,8 +259,8 @@ def clean_workspace(p, check, known, path, volumes):
 
 
 def clean_place(p, check, known, place):
-    """Return the results on one file system and, if requested, how long its volumes were throttled. This call may never
-    return."""
+    """Clean up one workspace. Returns the results and, if requested, how long the volumes below it were throttled. The
+    call hangs for as long as the file system does not answer."""
     counters = _volume_counters.read_below(place["path"]) if place["volume_counters"] else []
     found = Found().as_dict() if place["stuck"] else clean_workspace(p, check, known, place["path"], place["volumes"])
     return dict(found, volume_counters=counters)

@@ -111,8 +111,8 @@ def why_running(run):
 
 
 def collect(p, volume):
-    """Return the tables of a volume, the data that was stored when it was started, and whether only its state is left
-    on this host, or an ``error``."""
+    """Return the tables of a volume, the data that was stored when its tester was started, and whether nothing but the
+    state of the run is left on this host. If there are no tables, return an ``error`` instead."""
     run = _runs.Run(p["state_dir"], p["run_id"], volume)
     state = run.state()
     if state == "finished":

@@ -9,7 +9,8 @@ module: lock_test
 short_description: Test the locks of all pairs of hosts
 description:
   - Starts the testers of both hosts of each pair over separate connections, has them lock and write, and records what
-    happened. Runs the commands of the user that cut the power of a host or make the file server fail over.
+    happened. Runs the commands that the user provides for cutting the power of a host and for making the file server
+    fail over.
   - Pairs that have a host or a file server in common are tested one after the other, and the others at the same time.
   - Uses the results of M(mqops.logdisk.lock_plan), M(mqops.logdisk.lock_start) and M(mqops.logdisk.lock_guard) of all
     hosts, and writes the records of these hosts. It never fails because of a host.

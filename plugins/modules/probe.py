@@ -193,8 +193,9 @@ def has_headers(module, compiler):
 
 
 def why_unsafe(path):
-    """Return the reason if a user other than this one and root could have created the binary at ``path``, or could
-    change it or a directory above it (up to the tester's directory); otherwise empty."""
+    """Return why it is not safe to run the binary at ``path``, or an empty text if it is safe. It is safe if only this
+    user and root could have created it, and only they can change it and the directories above it (up to the tester's
+    directory)."""
     folder = os.path.dirname(path)
     parent = os.path.dirname(folder)
     for component in (os.path.dirname(parent), parent, folder, path):

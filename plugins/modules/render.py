@@ -48,7 +48,7 @@ options:
       - The values of C(gate_fail_on) and C(gate_report_only) that were given to this command, as in
         RV(mqops.logdisk.check_options#module:given). They are used instead of the values that were recorded when the
         run was opened, and the report says so.
-      - A merged run fails at every verdict at which any of its runs would fail. It can fail even if its runs only
+      - A merged run fails for every verdict for which any of its runs would fail. It can fail even if its runs only
         report.
     type: dict
     default: {}

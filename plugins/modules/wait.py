@@ -73,7 +73,7 @@ over:
   type: bool
 ask:
   description: The host that is polled on behalf of all hosts. It is set before the expected end if the output is not a
-    terminal, because each polled host needs a fork and prints a line. If sweeps may end early, this is the host that is
+    terminal, because polling a host takes a fork and prints a line. If sweeps may end early, this is the host that is
     measuring. Empty if the hosts in RV(look_at) are to be polled.
   returned: success
   type: str
@@ -92,7 +92,8 @@ polls:
   returned: success
   type: int
 answers:
-  description: The elements of O(answers) for hosts that have neither been collected nor polled since then.
+  description: The elements of O(answers) for hosts that have been neither collected nor polled since they gave these
+    answers.
   returned: success
   type: dict
 """
