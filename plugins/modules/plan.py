@@ -88,7 +88,7 @@ certify_s:
   returned: success
   type: float
 notes:
-  description: Notes about the limits that a measurement of the requested duration cannot decide.
+  description: Notes about limits for which a measurement of the requested duration is too short.
   returned: success
   type: list
   elements: str
