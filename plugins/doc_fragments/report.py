@@ -27,7 +27,7 @@ options:
       - How to show the progress while hosts measure.
       - V(auto) rewrites one line every second on a terminal. If the output is not a terminal, and in a job of
         ansible-runner, AWX or Automation Platform, it prints plain lines instead.
-      - V(lines) always prints plain lines, one per 30 seconds or more.
+      - V(lines) always prints plain lines, at most one every 30 seconds.
       - V(none) prints nothing.
     type: str
     choices: [auto, lines, none]

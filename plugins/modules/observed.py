@@ -8,7 +8,8 @@ DOCUMENTATION = r"""
 module: observed
 short_description: Collect, end or remove observations
 description:
-  - Returns the samples from O(offset) on of an observation that M(mqops.logdisk.observe) started, and renews its lease.
+  - Returns the samples of an observation that M(mqops.logdisk.observe) started, beginning at O(offset), and renews its
+    lease.
   - The action plugin stores the samples in the run directory on the controller and shows the new intervals. When the
     observation has ended, it makes the tables, and writes the record of the host. It calls the module several times
     if there are many samples.
