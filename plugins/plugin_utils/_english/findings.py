@@ -41,7 +41,7 @@ def in_words(finding: Mapping[str, Any], words: Words) -> str:
 
 
 def figure_in_words(finding: Mapping[str, Any], words: Words) -> str:
-    """Return the sentence about a finding without the evidence that follows its figure."""
+    """Return the sentence about a finding, but without the evidence that would follow its figure."""
     if finding["kind"] == findings.LIMIT and "text" not in finding:
         return figure_text(finding, words)
     if finding["kind"] == findings.ELSEWHERE:

@@ -69,8 +69,8 @@ def figure_text(judged: Judged, words: Words) -> str:
 
 
 def why_text(judged: Judged, words: Words, tell: Callable[[Mapping[str, Any], Words], str], short: bool = False) -> str:
-    """Return why the figure by itself is inconclusive, or on what it is based; empty if neither applies. A short text
-    does not include the remedy."""
+    """Return why the figure by itself is inconclusive, or on what it is based; empty if neither applies. If ``short``
+    is true, the text does not include the remedy."""
     why = _details(judged).get("why") or {}
     code = why.get("code")
     if code == "too_few":
@@ -165,8 +165,8 @@ def _within_chance(judged: Judged, words: Words) -> str:
         else f"{_share_found(judged)} (allowed {_units.format_ratio(details['allowed'])}). "
     )
     chance = (
-        f"{side} the limit, within chance among {details['workers']} {words.workers}: the row of all of them together "
-        "decides."
+        f"{side} the limit, but by no more than chance explains among {details['workers']} {words.workers}: the row of "
+        "all of them together decides."
     )
     return f": {found}{chance[0].upper() if found else chance[0]}{chance[1:]}"
 

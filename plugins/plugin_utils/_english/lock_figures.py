@@ -68,7 +68,7 @@ def _updates_text(pair: Mapping[str, Any]) -> str:
 
 
 def row_text(rows: Rows) -> str:
-    """Return the figures of rows of one step that have the same hosts and the same outcome."""
+    """Return the figures of ``rows``, which have the same step, hosts and outcome, in words."""
     parts = [write(rows) for write in _FIGURES.get(rows[0]["step"], ())]
     return ", ".join(filter(None, parts))
 
@@ -85,8 +85,8 @@ def _duration_of(name: str, text: str) -> Callable[[Rows], str]:
 
 
 def _count_of(name: str, text: str, total: str = "") -> Callable[[Rows], str]:
-    """Return a function that formats the sum of a figure over some rows and, if ``total`` is given, the sum of that
-    figure; the text is empty if a sum is not known."""
+    """Return a function that formats the sum of the figure ``name`` over some rows and, if ``total`` names another
+    figure, also the sum of that one; the text is empty if either sum is not known."""
 
     def write(rows: Rows) -> str:
         known = [
@@ -100,7 +100,7 @@ def _count_of(name: str, text: str, total: str = "") -> Callable[[Rows], str]:
 
 
 def _text_of(name: str, text: str) -> Callable[[Rows], str]:
-    """Return a function that formats the different texts of some rows."""
+    """Return a function that formats the distinct texts of some rows."""
 
     def write(rows: Rows) -> str:
         told = list(dict.fromkeys(filter(None, (figure_text(row, name) for row in rows))))
@@ -143,7 +143,7 @@ _FIGURES: Mapping[str, Sequence[Callable[[Rows], str]]] = {
     SERVER_FAILOVER: (_PAUSE, _count_of("tries", "the other host refused {} times"), _text_of("errno", "{}")),
     LOCK_COUNT: (_count_of("locks_held", "{} locks"), _text_of("errno", "then {}")),
 }
-"""The figures of a row of each step, in words."""
+"""The functions that format the figures of rows, by step."""
 
 
 def _seconds(value: float) -> str:

@@ -105,7 +105,7 @@ def why_open(finding: Finding) -> str:
 
 
 def why_not_covered(finding: Finding) -> str:
-    """Return what a step needs that is missing."""
+    """Return which prerequisite of a step is missing."""
     why = _NOT_COVERED.get(finding["code"])
     return why(finding) if why else finding["code"] or "no reason is recorded"
 
@@ -322,4 +322,4 @@ _NOT_COVERED: Mapping[str, Callable[[Finding], str]] = {
     "no_server_address": lambda finding: f"the address of the file server of {finding['at']['holder']} is not known",
     "second_granted": lambda finding: "both hosts got the lock in an earlier step, so this step would show nothing new",
 }
-"""What a step needs that is missing, by the code of the finding."""
+"""Which prerequisite of a step is missing, by the code of the finding."""

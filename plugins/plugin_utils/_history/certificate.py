@@ -102,7 +102,7 @@ _LARGEST_VERSION = (1 << 31) - 1
 
 ROW_KEYS = KEY_COLUMNS[1:-1]
 """Keys that identify a row: those of results.csv, without the number of the step and without the worker, because each
-row is the row of all workers."""
+row combines all workers."""
 
 CAPACITY = ("load_unit", "highest_passed", "lowest_not_passed")
 """The keys of the capacity in a certificate."""
@@ -434,7 +434,7 @@ def _parameters(run: Mapping[str, Any], record: HostRecord, tables: Tables | Non
 
 
 def _rows(record: HostRecord, tables: Tables) -> list[dict[str, Any]]:
-    """Return, for each step, the figures of all workers together, and the judgements of the limits about them."""
+    """Return, for each step, the figures of all workers together and the judgements on them."""
     judged: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for judgement in record.judgements:
         if judgement.get("worker") == ALL_WORKERS:

@@ -31,7 +31,7 @@ class Since:
 
 
 def key_of(line: Status) -> Line:
-    """Return the identity of the volume in a status."""
+    """Return the key that identifies a line of the status."""
     return line.host, line.volume, line.mount_point, line.profile
 
 

@@ -14,9 +14,9 @@ class LockResult:
     """The result of a pair of hosts in one run. Texts are untrusted and printable.
 
     ``failed_steps`` and ``passed_steps`` are the names of steps, separated by blanks: those that failed, and those that
-    passed, if only because a waiver excused them. ``takeover_ns`` is the longest takeover, None if none is known;
-    ``text`` is the line of the pair in reports, and ``reason`` is the first reason for its verdict. ``valid_until`` is
-    the last day on which a pass counts, None if it has no end.
+    passed, including those that passed only because a waiver excused them. ``takeover_ns`` is the longest takeover,
+    None if none is known; ``text`` is the line of the pair in reports, and ``reason`` is the first reason for its
+    verdict. ``valid_until`` is the last day on which a pass counts, None if it counts indefinitely.
     """
 
     sha256: str

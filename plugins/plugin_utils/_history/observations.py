@@ -26,7 +26,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_identity
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import days_text
 
 _MOST_TIMES = 1e12
-"""A larger ratio comes from no measurement."""
+"""A larger ratio cannot be the result of a measurement."""
 
 Place = tuple[str, str, str]
 """The host, the volume and the mount point of a line in a status."""
@@ -92,7 +92,7 @@ def observed_volumes(results: Iterable[ObservedResult], lines: Iterable[Status])
 
 
 def place_of(line: Status) -> Place:
-    """Return the place of the volume of a line."""
+    """Return the place to which a line of the status refers."""
     return line.host, line.volume, line.mount_point
 
 

@@ -73,8 +73,8 @@ def problems_by_host(
     volume of an expected host, for each volume that must be certified but is not, and for each host without a certified
     volume.
 
-    The newest plan of the host must be certified (plans, by its printable name). ``named`` holds the names of volumes
-    that the inventory requires, and ``pairs`` the states of the pairs whose locks were tested.
+    The volumes that must be certified are those in the newest plan of a host (``plans``, by its printable name) and
+    those that the inventory requires (``named``). ``pairs`` holds the states of the pairs whose locks were tested.
     """
     of_pairs: dict[str, list[Problem]] = {}
     for name, problem in pair_problems(pairs):
@@ -453,8 +453,8 @@ def _kept_text(kept: CutResult, today: Today) -> str:
 
 
 def _told(line: Status, today: Today, observed: ObservedResult | None) -> str:
-    """Return the text of a line for the screen: its sentence, and what is not a problem: the power cuts without a loss,
-    and the newest observation."""
+    """Return the text of a line for the screen: its sentence, followed by what is not a problem, namely the power cuts
+    without a loss and the newest observation."""
     kept = [_kept_text(line.kept, today)] if line.kept else []
     return "; ".join([_sentence(line), *kept, *([observed_text(observed, today)] if observed else [])])
 

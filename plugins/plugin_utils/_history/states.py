@@ -340,7 +340,7 @@ class _Fleet:
 
 
 def _told_apart(lines: Iterable[Status]) -> list[Status]:
-    """Return the states with the information whether the host has other volumes of the same name."""
+    """Return the states, each marked if the host has several volumes of this name."""
     lines = list(lines)
     mount_points: dict[tuple[str, str], set[str]] = {}
     for line in lines:

@@ -28,7 +28,7 @@ estimate how much runs differ."""
 
 
 def named_certificates(history: History, names: Iterable[str]) -> list[str]:
-    """Return the SHA-256 of the certificates that are named. Raises SelectionError and HistoryError if the history does
+    """Return the SHA-256 of the certificates that ``names`` select. Raises SelectionError and HistoryError if the history does
     not contain one of them."""
     selection = select(history, names)
     if selection.made:
@@ -87,7 +87,7 @@ def counting_with(comparable: Sequence[Entry], before: Sequence[Entry]) -> list[
 
 
 def baseline_of(before: Sequence[Entry]) -> str:
-    """Return the identifier of a baseline in the entries that were compared with it."""
+    """Return the identifier of a baseline, which is stored in the entries that were compared with it."""
     return fingerprint([entry.sha256 for entry in before])
 
 

@@ -98,7 +98,7 @@ class Watched:
 
     @property
     def gates(self) -> bool:
-        """Whether the whole class was slow on enough consecutive newest nights to fail the gate."""
+        """Whether the whole class was slow on so many of the newest nights in a row that the gate fails."""
         newest = [self.fleet[number].slow for number in sorted(self.fleet)[-IN_A_ROW:]]
         return len(newest) == IN_A_ROW and all(newest)
 

@@ -266,8 +266,8 @@ class _Fleet:
     # Comparing.
 
     def _compare(self, volumes: Sequence[_Volume]) -> dict[str, dict[str, Any]]:
-        """Return the comparison of each volume: if there are enough volumes of its class with the same runs, together
-        with these, and otherwise by its own runs alone."""
+        """Return the comparison of each volume. It is compared together with the volumes of its class that have the
+        same runs or, if there are too few of these, by its own runs alone."""
         by_question: dict[tuple[Any, ...], list[_Volume]] = {}
         for volume in volumes:
             by_question.setdefault(volume.question, []).append(volume)
@@ -285,8 +285,8 @@ class _Fleet:
         return comparisons
 
     def _members(self, asked: Sequence[_Volume]) -> list[_Volume]:
-        """Return the volumes with the same comparison, and the volumes of their class with the same runs, regardless of
-        the baselines of the latter."""
+        """Return the given volumes, which ask for the same comparison, followed by the other volumes of their class that
+        have the same runs. The baselines of these other volumes do not matter."""
         example, found, known = asked[0], list(asked), set(asked)
         for volume in self._volumes.values():
             if volume not in known and volume.alike == example.alike and not why_unusable(volume.content):

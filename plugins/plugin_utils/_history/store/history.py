@@ -165,7 +165,7 @@ class History(abc.ABC):
     """The type of a column with bytes."""
 
     refuse = ""
-    """The end of a trigger that refuses the operation."""
+    """The last part of a CREATE TRIGGER statement, which makes the trigger refuse the operation."""
 
     def __init__(self, place: str) -> None:
         self.place = place
@@ -350,10 +350,10 @@ class History(abc.ABC):
         try:
             return {sha256: json.loads(text) for sha256, text in texts.items()}
         except ValueError:
-            raise HistoryError(f"the history {self.place} is damaged: a figure of a certificate is no JSON") from None
+            raise HistoryError(f"the history {self.place} is damaged: a figure of a certificate is not JSON") from None
 
     def _texts(self, table: str, wanted: Sequence[str]) -> dict[str, str]:
-        """Return the texts of a table by SHA-256, those that exist."""
+        """Return those of the wanted texts that a table contains, by SHA-256."""
         texts: dict[str, str] = {}
         for start in range(0, len(wanted), _MOST_VALUES):
             part = wanted[start : start + _MOST_VALUES]

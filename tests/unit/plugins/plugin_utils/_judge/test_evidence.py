@@ -249,7 +249,8 @@ def test_a_queue_manager_above_its_limit_within_chance_is_said_and_is_no_verdict
     )
     assert rows[2]["reason"].endswith(
         "queue manager QM2 of 16 (1,500,000 writes): 1.07 % of them took longer (allowed 1 %). "
-        "Above the limit, within chance among 16 queue managers: the row of all of them together decides."
+        "Above the limit, but by no more than chance explains among 16 queue managers: the row of all of them together "
+        "decides."
     )
 
 
@@ -295,7 +296,8 @@ def test_the_mean_of_a_queue_manager_is_tested_with_its_own_batches():
     )
     assert (rows[1]["verdict"], rows[1]["within_chance"]) == ("pass", True)
     assert rows[1]["reason"].endswith(
-        "writes): above the limit, within chance among 4 queue managers: the row of all of them together decides."
+        "writes): above the limit, but by no more than chance explains among 4 queue managers: the row of all of them "
+        "together decides."
     )
 
 
