@@ -60,7 +60,7 @@ def _longest(seconds: int) -> int:
 
 
 def cut(seconds: int, block_s: int, first: int) -> list[int]:
-    """Return the offsets of blocks with the given number of seconds. The first block may be shorter."""
+    """Return the offsets of blocks of ``block_s`` seconds, followed by the end. The first block may be shorter."""
     return [0, *range(first or block_s, seconds, block_s), seconds]
 
 

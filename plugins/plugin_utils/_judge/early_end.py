@@ -44,7 +44,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import T
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import GOOD, INCONCLUSIVE, WARN
 
 ANY_TIME = ("latency_max",)
-"""Metrics without a test. They can break a limit at any time, and cannot meet it again afterwards."""
+"""Metrics without a test: once such a figure breaks its limit, the limit stays broken until the end."""
 ANY_TIME_METHODS = (SHARE_OF_OPERATIONS, SHARE_OF_TIME)
 THROTTLED_TEXT = (
     "steps ended early because all limits were kept (sweep_end_early), but the volume was throttled, so it may become "
@@ -57,8 +57,8 @@ _LARGEST = 1 << 40
 
 
 def leave_open(judgements: list[dict[str, Any]], tables: Tables) -> list[dict[str, Any]]:
-    """Return the judgements, after making those inconclusive that an early end left undecided: the judgements of steps
-    that were not measured, and those judgements of the last step that are not valid at any time."""
+    """Return the judgements. Those that an early end left undecided are now inconclusive: the judgements of steps that
+    were not measured, and those judgements of the last step that are not valid at any time."""
     if not ended_early(tables.run):
         return judgements
     last = max(tables.results, key=lambda row: row["step"])

@@ -135,8 +135,8 @@ def _fleet_problems(hosts: list[dict[str, Any]], check_mode: bool) -> list[Findi
 
 
 def _wrong_fails_expected(run: Mapping[str, Any], hosts: list[dict[str, Any]]) -> float | None:
-    """Return the largest number of measured hosts that may fail by chance, each at the confidence of its profile; None
-    if the number is not more than one."""
+    """Return how many of the measured hosts may fail by chance at most, given the confidence of their profiles; None if
+    this number is not above one."""
     measured = [host["profile"] for host in hosts if host["verdict"] in (*GOOD, FAIL, INCONCLUSIVE)]
     profiles = profiles_by_sha256(run)
     expected = round(

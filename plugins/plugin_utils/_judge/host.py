@@ -313,7 +313,7 @@ def _uncovered_episodes(judgements: list[dict[str, Any]], tables: Tables, profil
 
 
 def _unfinished_ring(tables: Tables) -> _Why:
-    """Return the step that did not write its complete set of files once, or None."""
+    """Return the first step that did not write its complete set of files even once, or None."""
     for row in tables.results:
         if row.get("ring_passes") is not None and row["ring_passes"] < 1:
             needed_s = math.ceil(row["elapsed_ns"] / 1e9 / row["ring_passes"]) if row["ring_passes"] else None

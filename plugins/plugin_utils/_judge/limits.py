@@ -193,8 +193,8 @@ def judge_target_operations(limit: Limit, capacity: Capacity, case: Case) -> lis
     """Return the judgements of a limit on the target in sweep_target: the rate at the highest load point that meets all
     other limits. Raises TablesError.
 
-    They are about the required rate and do not belong to a load point, because a lower rate is not an error if the load
-    is small.
+    These judgements are about the required rate and do not belong to a load point, because a small load may well have
+    a lower rate.
     """
     asked_per_s, highest = operations_target_of(case.record.facts), capacity.highest_passed
     if asked_per_s is None or highest is None:
@@ -382,7 +382,7 @@ def _waive(judgement: dict[str, Any], case: Case) -> dict[str, Any]:
 
 
 def _excusable(limit: Limit) -> bool:
-    """Return whether a disturbance can have broken the limit. This is possible if the limit concerns slow operations,
+    """Return whether a disturbance may be why the limit is broken. This is possible if the limit concerns slow operations,
     but not if it concerns a figure of the disturbance itself."""
     return limit.metric.bound == "max" and limit.metric.scope not in ONCE and not limit.hard
 

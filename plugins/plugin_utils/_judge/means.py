@@ -61,8 +61,8 @@ def ratio_within(x: Sequence[float], y: Sequence[float], question: Question) -> 
 
 
 def ratio_of_batches(x: Sequence[float], y: Sequence[float], seconds: int, question: Question) -> Evidence:
-    """Test the mean with the sums of x and y in equal parts with the given number of seconds. Raises ValueError if the
-    sum of y is 0."""
+    """Test the mean. ``x`` and ``y`` contain the sums over equal parts, which cover ``seconds`` in total. Raises
+    ValueError if the sum of y is 0."""
     total_x, total_y, count = sum(x), sum(y), len(x)
     if not total_y > 0:
         raise ValueError("there is nothing to compute a mean from")
@@ -102,7 +102,7 @@ def ratio_of_batches(x: Sequence[float], y: Sequence[float], seconds: int, quest
 
 
 def merged(batches: Sequence[int], seconds: int) -> list[int]:
-    """Return the sums of equal parts with the given number of seconds. If the parts are too short, they are merged into
+    """Return the sums over equal parts, which cover ``seconds`` in total. Parts that are too short are merged into
     fewer ones."""
     together = next(
         (

@@ -17,8 +17,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import T
 
 
 def figure_of(metric: Metric, row: Row, tables: Tables) -> Any:
-    """Return the figure of a row in the metric's base unit, or None. If no operation returned, only an operation in
-    flight, or one that was due, can have a figure.
+    """Return the figure of a row in the metric's base unit, or None. If no operation returned, there is
+    a figure only for metrics that also count an operation in flight, or one that was due but did not start.
 
     Raises TablesError if the histogram does not contain all operations of the row.
     """

@@ -36,7 +36,7 @@ class Plateau:
 
 
 def find_plateau(rates: Sequence[int]) -> Plateau | None:
-    """Return the plateau at the end of the rates of whole seconds, or None.
+    """Return the plateau with which the rates end, or None. There is one rate for each whole second.
 
     Two constants are fitted by least squares. The second in which the rate falls belongs to neither.
     """

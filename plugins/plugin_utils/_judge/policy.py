@@ -34,8 +34,8 @@ def policy_with(recorded: Mapping[str, Any], given: Mapping[str, Any]) -> dict[s
 
 
 def merged_policy(recorded: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the policy of a run that is merged from others. It fails at every verdict at which any of them fails, and
-    it can fail even if they only report."""
+    """Return the policy of a run that is merged from others. The merged run fails at every verdict at which any
+    of these runs fails, and it can fail even if they only report."""
     policies = list(recorded)
     stopping = {verdict for policy in policies for verdict in _fail_on(policy)}
     days = [policy["valid_days"] for policy in policies if policy.get("valid_days")]

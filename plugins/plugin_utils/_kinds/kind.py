@@ -51,8 +51,8 @@ class Kind:
     """Whether runs of this kind are stored in the history."""
 
     may_need_history = True
-    """Whether a run of this kind that is stored in the history is refused without one, unless gate_history_required is
-    false. Otherwise, there is only a warning."""
+    """Whether a run of this kind, if its results belong in the history, is refused when there is no history, unless
+    gate_history_required is false. Otherwise, there is only a warning."""
 
     needs_verdict = True
     """Whether a record without a verdict is an error."""

@@ -64,7 +64,7 @@ class View(view.View):
         return self.cause
 
     def fault_of(self, finding: Mapping[str, Any]) -> str:
-        """Return the key of the advice, because one fault breaks several steps."""
+        """Return the key of the advice. Several steps that break because of one fault have the same key."""
         return key_of(finding)
 
     def advise(self, found: Sequence[tuple[Host, Mapping[str, Any]]], verdict: str) -> tuple[str, str]:

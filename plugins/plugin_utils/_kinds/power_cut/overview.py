@@ -138,7 +138,7 @@ def _damage(host: Host) -> str:
 
 
 def _bound(host: Host) -> float | None:
-    """Return the largest chance of a loss that the cuts are compatible with, or None if unknown."""
+    """Return the upper bound on the chance of a loss, according to the cuts; None if unknown."""
     bound = number(host.own, "loss_chance_bound")
     return bound if bound and 0 < bound <= 1 else None
 
