@@ -382,8 +382,8 @@ def _waive(judgement: dict[str, Any], case: Case) -> dict[str, Any]:
 
 
 def _excusable(limit: Limit) -> bool:
-    """Return whether a disturbance may be why the limit is broken. This is possible if the limit concerns slow operations,
-    but not if it concerns a figure of the disturbance itself."""
+    """Return whether a disturbance may be why the limit is broken. This is possible if the limit concerns slow
+    operations, but not if it concerns a figure of the disturbance itself."""
     return limit.metric.bound == "max" and limit.metric.scope not in ONCE and not limit.hard
 
 

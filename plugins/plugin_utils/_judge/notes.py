@@ -54,7 +54,7 @@ def unsteady_notes(tables: Tables) -> list[Finding]:
 
 
 def confidence_notes(profile: Profile) -> list[Finding]:
-    """Return a note if the profile limits response times, whose figures do not have its confidence even if they pass."""
+    """Return a note if the profile limits response times, because these are judged without its confidence."""
     if profile.confidence is None or not any(limit.metric.of_responses for limit in profile.limits):
         return []
     return [finding(AS_THEY_STAND, None)]

@@ -151,7 +151,7 @@ def _criterion(judgement: Mapping[str, Any]) -> str:
 
 
 def _figure(record: HostRecord, decisive: Mapping[str, Any], load_point: int) -> str:
-    """Return the worst figure at a load point that the deciding limit judges."""
+    """Return the worst of the figures that the deciding limit judges at a load point."""
     if not decisive:
         return ""
     alike = [

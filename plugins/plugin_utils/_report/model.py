@@ -803,8 +803,8 @@ def _span(group: list[dict[str, Any]]) -> Span:
 
 
 def _is_untested(judgement: Mapping[str, Any]) -> bool:
-    """Return whether a figure passed without confidence. If all rows of a limit pass, the worst row is chosen from
-    those that passed with confidence."""
+    """Return whether a figure passed without a confidence bound. If all rows of a limit pass, the worst row is chosen
+    from those that passed with one."""
     return judgement["verdict"] == PASS and judgement["method"] == AS_IT_STANDS
 
 

@@ -30,8 +30,8 @@ HIGH = 0.7
 
 
 def observation_lines(model: Model) -> list[str]:
-    """Return a line with the observed figures of each queue manager, and another one with the comparison with its
-    certificate."""
+    """Return two lines for each queue manager: its observed figures, and how they compare with the certificate of its
+    volume."""
     observed = sorted(model.hosts_with_own, key=lambda host: -(ratio_of(host) or 0.0))
     lines = [
         f"{shorten(host.label)}: {text}"

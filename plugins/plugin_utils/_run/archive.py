@@ -5,7 +5,7 @@
 """Packs a run directory into a compressed archive, and unpacks it.
 
 The archive may come from anyone. Only plain files and directories below the run directory are accepted, and nothing is
-written under the run's name until the whole archive was read. Only the plain ustar format is accepted, so that no
+written under the run's name until the whole archive has been read. Only the plain ustar format is accepted, so that no
 header can request more memory than a block.
 """
 

@@ -85,7 +85,7 @@ _SHAPE = Keys(
         **dict.fromkeys(_LISTS, Maybe(list)),
     }
 )
-"""The structure of run.json, without texts that are only shown."""
+"""The structure of those keys of run.json that code depends on. Other keys hold text that is only displayed."""
 
 _JUDGED = Keys(
     {

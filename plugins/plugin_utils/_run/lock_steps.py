@@ -50,8 +50,8 @@ TAKEOVERS = (HOST_LOST, CUT_OFF)
 """The steps in which one host loses the lock without releasing it, and the other host has to get it."""
 
 KEPT, BROKEN, UNDECIDED, NOT_COVERED = "kept", "broken", "undecided", "not_covered"
-"""The outcomes of a step: everything is as it must be; something is not as it must be; the outcome is unknown; or the
-step was not carried out, because something that it needs is missing."""
+"""The outcomes of a step: everything was as required; something was not as required; the outcome is unknown; or the
+step was not carried out, because a prerequisite is missing."""
 OUTCOMES = (KEPT, BROKEN, UNDECIDED, NOT_COVERED)
 
 _STEP = Keys({**dict.fromkeys(("step", "holder", "other", "outcome", "cause"), str), "figures": Keys({}, every=PLAIN)})
@@ -67,7 +67,7 @@ _PAIR = Keys(
 _LIMITS = dict.fromkeys(("takeover_s", "verification_s", "hand_over_s", "load_s", "lock_count"), Within(0, 1e9))
 SHAPE = Keys({"pairs": Items(_PAIR), "limits": Keys({**_LIMITS, "steps": Items(str)})})
 """The structure of the data in record.json. Each step has a row for each time that it was carried out: ``holder`` is
-the host that held the lock, ``other`` is the one that wanted it, and ``cause`` says why the outcome is not kept. All of
+the host that held the lock, ``other`` is the one that wanted it, and ``cause`` says why the outcome is not ``kept``. All of
 it comes from hosts, so nothing in it is trusted."""
 
 

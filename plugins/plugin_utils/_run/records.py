@@ -97,8 +97,8 @@ class Records:
         return self.amend(host, volume, lambda record: replace(record, own={**(record.own or {}), **more}))
 
     def note_standing(self, host: str, volume: str, reason: str) -> bool:
-        """Note in a stored record why its volume cannot pass regardless of its figures; empty if it can. Raises
-        RunDirectoryError."""
+        """Note in a stored record why its volume cannot pass, whatever its figures are. An empty ``reason`` means that
+        it can pass. Returns False if there is no stored record. Raises RunDirectoryError."""
         record = self.find(host, volume)
         if record is None or (record.standing or "") == reason:
             return record is not None

@@ -120,8 +120,8 @@ ALL = (
 LARGEST_LOAD = 100_000
 """The largest load point that the tester accepts (OPTIONS_LOAD_MAX in the tester)."""
 LOADS = ("load", "apps", "qm")
-"""The options that list load points. The first given one is used, because simulated applications also have a number of
-queue managers."""
+"""The options that list load points. Of those that are given, the first one counts, because simulated applications
+also have a number of queue managers."""
 
 SET_BY_THE_COLLECTION = {
     "dir": "workspace_path",
@@ -203,8 +203,8 @@ def passed_through(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _set_by_the_collection(name: str) -> str:
-    """Return the option set by the collection to which a name refers; empty if there is none. Like the tester, accepts
-    abbreviations."""
+    """Return the option to which a name refers, if it is one that the collection sets; otherwise empty. Like the
+    tester, accepts abbreviations."""
     return (
         name
         if name in SET_BY_THE_COLLECTION

@@ -2,8 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The identity of volumes. This is the only definition, for the history, merging, comparisons, power cuts and
-observations.
+"""The identity of volumes. The history, merging, comparisons, power cuts and observations all use this definition.
 
 A volume is identified by its machine, its name and its mount point. A different mount point is a different volume. The
 content at a mount point is identified by the UUID of the file system and the identifiers of its disks. If the content

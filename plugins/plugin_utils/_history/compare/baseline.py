@@ -28,8 +28,8 @@ estimate how much runs differ."""
 
 
 def named_certificates(history: History, names: Iterable[str]) -> list[str]:
-    """Return the SHA-256 of the certificates that ``names`` select. Raises SelectionError and HistoryError if the history does
-    not contain one of them."""
+    """Return the SHA-256 of the certificates that ``names`` select. Raises SelectionError and HistoryError if the
+    history does not contain one of them."""
     selection = select(history, names)
     if selection.made:
         raise SelectionError(

@@ -285,8 +285,8 @@ class _Fleet:
         return comparisons
 
     def _members(self, asked: Sequence[_Volume]) -> list[_Volume]:
-        """Return the given volumes, which ask for the same comparison, followed by the other volumes of their class that
-        have the same runs. The baselines of these other volumes do not matter."""
+        """Return the given volumes, which ask for the same comparison, followed by the other volumes of their class
+        that have the same runs. The baselines of these other volumes do not matter."""
         example, found, known = asked[0], list(asked), set(asked)
         for volume in self._volumes.values():
             if volume not in known and volume.alike == example.alike and not why_unusable(volume.content):

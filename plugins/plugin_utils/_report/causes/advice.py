@@ -180,13 +180,13 @@ OTHERS = {
     ),
     "too_few": Advice("too few writes", "Measure longer: do not set sweep_duration, so that the profile decides.", ()),
     "nothing": Advice(
-        "nothing that the limit judges was measured",
-        "Add what the limit judges to sweep_block_sizes and sweep_queue_managers, or in a commit run to "
+        "the run measured nothing to which the limit applies",
+        "Include what the limit applies to in sweep_block_sizes and sweep_queue_managers or, in a commit run, in "
         "sweep_message_sizes and sweep_apps. A commit run needs its own profile, because it has no block sizes.",
         (),
     ),
     "no_stream": Advice(
-        "nothing that the limit judges was measured",
+        "the run measured nothing to which the limit applies",
         "Measure a workload with the stream and the operation that the limit names (sweep_workload), or judge this "
         "workload by a profile that is made for it.",
         (),

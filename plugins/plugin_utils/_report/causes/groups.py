@@ -61,7 +61,7 @@ def causes(model: Model) -> list[Cause]:
     return model.found_causes
 
 
-# A cause other than a limit: one finding per host, which are equal except for names and figures.
+# Causes other than limits: there is one finding per host, and the findings are equal except for names and figures.
 
 
 @dataclass(slots=True)

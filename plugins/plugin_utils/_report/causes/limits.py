@@ -79,7 +79,8 @@ class LimitGroup:
     on_others: list[NotKept] = field(default_factory=list)
 
     def restricted(self, labels: Container[str]) -> LimitGroup:
-        """Return the group restricted to hosts with the given labels, before it is merged with others."""
+        """Return the group with only those of its hosts that have the given labels. The group must not have been merged
+        with others."""
         return LimitGroup(self.limit, self.verdict, self.why, [each for each in self.on if each[0].label in labels])
 
     @property
@@ -192,7 +193,7 @@ def _besides(limit: Mapping[str, Any], metric: str) -> str:
 
 
 def _steps(group: LimitGroup) -> set[tuple[Any, ...]]:
-    """Return the load points, block sizes and streams that a group concerns."""
+    """Return the steps (load point, block size, stream, operation) in which hosts do not meet the group's limit."""
     return {row.step for host, limit, rows in group.on for row in rows}
 
 
@@ -323,7 +324,7 @@ def _state_open(model: Model, group: LimitGroup) -> str:
     enough = (
         f"measuring for {_units.format_count(max(known))} s in all should decide it"
         if known
-        else "it is at the limit, so no duration decides it"
+        else "it is at the limit, so measuring longer will not decide it"
     )
     some = ", though some figures are at the limit" if known and len(known) < len(needed) else ""
     return (

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""evidence.md: the record of a run for an auditor. It states what was measured, how, and with which result. It leaves
+"""evidence.md: the record of a run for an auditor. It states what was measured, how, and with what result. It leaves
 room for decisions and signatures."""
 
 from __future__ import annotations
@@ -234,7 +234,7 @@ def _names(names: Iterable[str]) -> str:
 
 
 def _method(model: Model) -> list[tuple[str, str]]:
-    """Return the versions of the software that measured."""
+    """Return the versions of the software that made the measurements."""
     testers = Counter(host.method for host in model.hosts if host.method)
     used = "; ".join(
         f"{method} ({_units.format_count(count)} of {model.size})" for method, count in testers.most_common(3)

@@ -68,8 +68,8 @@ def drift_statement(drift: Mapping[str, Any]) -> str:
 
 
 def gating_nights(drift: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the nights on which a whole class was slow and which are the newest two in a row. Data of earlier versions
-    does not contain them."""
+    """Return the nights that fail the gate: those on which a whole class was slow, if they are its newest two. Data of
+    earlier versions does not contain them."""
     return [night for night in drift.get("nights", ()) if night["gates"]]
 
 

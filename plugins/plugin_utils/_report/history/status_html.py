@@ -240,7 +240,7 @@ def _place(each: Mapping[str, Any]) -> str:
 
 
 def _origin(each: Mapping[str, Any], runs: Collection[str]) -> Markup | str:
-    """Return the run that determines the state, and whether its profile is another one than the requested one."""
+    """Return the run that determines the state, and whether its profile differs from the requested one."""
     run = _run_link(each["run_id"], runs)
     return run if each["is_asked_for"] else Markup(" ").join(filter(None, ("not the requested one", run)))
 

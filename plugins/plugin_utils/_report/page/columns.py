@@ -74,14 +74,14 @@ def distinguishing(name: str, title: str, items: Iterable[_Item], of: Callable[[
 
 
 def numbers_of(item: _Item, filters: Iterable[Filter[_Item]]) -> list[tuple[str, int]]:
-    """Return the name of each filter with the number that the value of an item has in it; the first is 1."""
+    """Return the name of each filter, with the position of the item's value among the values of the filter, from 1."""
     return [(each.name, each.values.index(each.of(item)) + 1) for each in filters if each.of(item) in each.values]
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a table, with the word that the page uses to filter it, and the names and numbers of the values by which
-    it can be filtered in addition."""
+    """A row of a table: the verdict or state and the additional values by which the page can filter it, and its cells.
+    Each value is given by the name of its filter and its number."""
 
     verdict: str
     cells: list[Cell]

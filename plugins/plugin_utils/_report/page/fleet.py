@@ -200,8 +200,8 @@ def _strips_by_stream(model: Model, steps: Sequence[Step], titles: Sequence[str]
 
 
 def _judged_streams(hosts: Iterable[Host]) -> dict[SeriesKey, str]:
-    """Return the streams and operations that limits on durations judge, each with whether its latency or its response
-    is shown."""
+    """Return the streams and operations that limits on durations judge and, for each, whether to show its latency or
+    its response."""
     kinds: dict[SeriesKey, set[str]] = {}
     for host in hosts:
         for limit, span in zip(host.limits, host.spans, strict=True):
