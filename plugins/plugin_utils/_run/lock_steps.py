@@ -67,8 +67,8 @@ _PAIR = Keys(
 _LIMITS = dict.fromkeys(("takeover_s", "verification_s", "hand_over_s", "load_s", "lock_count"), Within(0, 1e9))
 SHAPE = Keys({"pairs": Items(_PAIR), "limits": Keys({**_LIMITS, "steps": Items(str)})})
 """The structure of the data in record.json. Each step has a row for each time that it was carried out: ``holder`` is
-the host that held the lock, ``other`` is the one that wanted it, and ``cause`` says why the outcome is not ``kept``. All of
-it comes from hosts, so nothing in it is trusted."""
+the host that held the lock, ``other`` is the one that wanted it, and ``cause`` says why the outcome is not ``kept``.
+All of it comes from hosts, so nothing in it is trusted."""
 
 
 def figure(step: Mapping[str, Any], name: str) -> float | None:
