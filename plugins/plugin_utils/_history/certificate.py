@@ -269,13 +269,13 @@ class Entry:
     """The data that the history needs to find a certificate: the fields that determine its state and the other
     certificates of the same volume.
 
-    volume_id is None if the volume is unknown. valid_from and valid_until (the last day) are None unless it certifies.
-    parameters identifies the parameters of the sweep. limits_verdict is the verdict without a comparison. outcome is
-    the result of the comparison, and baseline identifies the certificates with which it was compared; baseline is None
-    if no comparison was requested, and outcome is also None if none could be made. accepted: whether it begins a
-    baseline. disk_id identifies the content of the volume. volume_facts are the facts that hold for the volume under
-    every profile, separated by blanks. verified: whether all data was read back. can_certify: whether the profile can
-    ever certify.
+    ``volume_id`` is None if the volume is unknown. ``valid_from`` and ``valid_until`` (the last day) are None unless it
+    certifies. ``parameters`` identifies the parameters of the sweep. ``limits_verdict`` is the verdict without a
+    comparison. ``outcome`` is the result of the comparison, and ``baseline`` identifies the certificates with which it
+    was compared; ``baseline`` is None if no comparison was requested, and ``outcome`` is also None if none could be
+    made. ``accepted``: whether it begins a baseline. ``disk_id`` identifies the content of the volume. ``volume_facts``
+    are the facts that hold for the volume under every profile, separated by blanks. ``verified``: whether all data was
+    read back. ``can_certify``: whether the profile can ever certify.
     """
 
     sha256: str
@@ -331,8 +331,8 @@ def newest_of_each_run(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def certificate_of(run: Mapping[str, Any], record: HostRecord, tables: Tables | None) -> Certificate | None:
-    """Return the certificate of a record, or None if it was not judged. tables is None if nothing was measured. Raises
-    CertificateError."""
+    """Return the certificate of a record, or None if it was not judged. ``tables`` is None if nothing was measured.
+    Raises CertificateError."""
     if record.verdict not in WORST_FIRST:
         return None
     judged_at = record.created_at or str(run.get("created_at") or "")

@@ -202,8 +202,8 @@ def _may_be_at(identity: VolumeIdentity | None, entry: Entry) -> bool:
 
 
 def _state_of(entry: Entry, state: str, fact: Entry | None, loss: CutResult | None) -> tuple[str, str]:
-    """Return the state of an entry and a description of the state. state is the state under the profile alone. It is
-    overridden by a fact about the volume or by writes that were lost in a power cut."""
+    """Return the state of an entry and a description of the state. ``state`` is the state under the profile alone. It
+    is overridden by a fact about the volume or by writes that were lost in a power cut."""
     if entry.effect == CERTIFIES and state != REVOKED and fact:
         return FAILED, f"the certificate of a volume that {standing_facts_text(fact)}"
     if entry.effect == CERTIFIES and state != REVOKED and loss:

@@ -107,7 +107,7 @@ def host_states(
     lines: Sequence[Status], expected: Iterable[str], problems: Collection[str], pairs: Iterable[PairStatus] = ()
 ) -> dict[str, str]:
     """Return the state of each expected host: the most urgent state of its volumes under the requested profile and of
-    its pairs, or MISSING if a required volume has no state. problems names the hosts that are not certified."""
+    its pairs, or MISSING if a required volume has no state. ``problems`` names the hosts that are not certified."""
     by_host = states_by_host(pairs)
     for line in lines:
         if line.is_asked:

@@ -181,11 +181,11 @@ def _boots_by_host(entries: Iterable[Entry]) -> dict[str, set[str]]:
 class Status:
     """The present state of a host's volume under one profile.
 
-    entry determines the state (None if there is no such entry), unless a fact about the volume (fact) or lost writes in
-    a power cut (loss) determine it. attempt is a newer entry that changed nothing. kept are the power cuts without a
-    loss (None if there are none, or if a loss counts). replaced is the previous content of the volume. is_asked:
-    whether this is the requested profile. is_one_of_several: whether the host has had volumes of this name at other
-    mount points. The profile is empty if nothing was ever judged.
+    ``entry`` determines the state (None if there is no such entry), unless a fact about the volume (``fact``) or lost
+    writes in a power cut (``loss``) determine it. ``attempt`` is a newer entry that changed nothing. ``kept`` are the
+    power cuts without a loss (None if there are none, or if a loss counts). ``replaced`` is the previous content of the
+    volume. ``is_asked``: whether this is the requested profile. ``is_one_of_several``: whether the host has had volumes
+    of this name at other mount points. The profile is empty if nothing was ever judged.
     """
 
     host: str
@@ -222,9 +222,9 @@ def fleet_status(
 
     ``profiles`` holds the name of the requested profile by host. For other hosts, the requested profile is that of the
     newest run that measured the volume in order to certify it. Other profiles are included if they certified the
-    volume, unless their certificate has expired or was revoked and there is a newer one. cuts are the results of all
-    power cuts. If a fact or a loss counts against a volume, the volume is failed under every profile, unless the entry
-    that determined its state was revoked.
+    volume, unless their certificate has expired or was revoked and there is a newer one. ``cuts`` are the results of
+    all power cuts. If a fact or a loss counts against a volume, the volume is failed under every profile, unless the
+    entry that determined its state was revoked.
     """
     entries, results = list(entries), CutResults(cuts)
     fleet = _Fleet(revoked, today, results, {printable(host): profile for host, profile in (profiles or {}).items()})

@@ -41,8 +41,8 @@ LOAD_SEARCH = "load_search"
 
 @dataclass(frozen=True)
 class Point:
-    """The result of the judgements of a load point. finding is the finding of the worst judgement, or None if all of
-    them pass."""
+    """The result of the judgements of a load point. ``finding`` is the finding of the worst judgement, or None if all
+    of them pass."""
 
     load_point: int
     verdict: str

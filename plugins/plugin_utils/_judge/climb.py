@@ -23,9 +23,9 @@ SEARCH_ENDED_AFTER_ROUNDS = "search_ended_after_rounds"
 
 @dataclass(frozen=True)
 class Climber:
-    """A volume whose capacity is being determined. group is the same for volumes that are searched together, and None
-    if the volume is searched by itself. rounds is the maximum number of rounds, and largest is the largest load that
-    the workload can produce."""
+    """A volume whose capacity is being determined. ``group`` is the same for volumes that are searched together, and
+    None if the volume is searched by itself. ``rounds`` is the maximum number of rounds, and ``largest`` is the largest
+    load that the workload can produce."""
 
     record: HostRecord
     group: str | None

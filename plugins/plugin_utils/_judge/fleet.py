@@ -39,11 +39,11 @@ class PolicyError(ValueError):
 def judge_fleet(run: Mapping[str, Any], records: Iterable[HostRecord]) -> dict[str, Any]:
     """Judge a fleet from the verdicts on its hosts and return the content of verdict.json, without the sentences.
 
-    run is the content of run.json. records are iterated only once. Anything that was left behind on a host fails the
-    gate, regardless of the host's verdict (problems). Every record that needs a verdict must have one (lacks_verdict).
-    In check mode, nothing is measured: the verdict is None, and only hosts with a verdict of their own (because a
-    certification would refuse them) count. Hosts that were only observed have no verdict either. Raises PolicyError if
-    the run's policy names an unknown verdict.
+    ``run`` is the content of run.json. ``records`` are iterated only once. Anything that was left behind on a host
+    fails the gate, regardless of the host's verdict (``problems``). Every record that needs a verdict must have one
+    (``lacks_verdict``). In check mode, nothing is measured: the verdict is None, and only hosts with a verdict of their
+    own (because a certification would refuse them) count. Hosts that were only observed have no verdict either. Raises
+    PolicyError if the run's policy names an unknown verdict.
     """
     check_mode = kind_of(run) is CHECK_MODE
     fail_on, report_only = _policy(run)

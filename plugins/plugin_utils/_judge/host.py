@@ -109,9 +109,9 @@ def judge_host(
     together: Mapping[str, Capacity] | None = None,
 ) -> dict[str, Any]:
     """Return the judged part of a host's record (verdict, certified, findings, judgements, capacity and facts about the
-    volume), without sentences. record holds the facts about the host so far, tables the results of its tester, today is
-    the day for which waivers must be valid. ``together`` holds, by label, the capacities of the other volumes that were
-    searched together with this one.
+    volume), without sentences. ``record`` holds the facts about the host so far, and ``tables`` the results of its
+    tester. ``today`` is the day for which waivers must be valid. ``together`` holds, by label, the capacities of the
+    other volumes that were searched together with this one.
     """
     if record.error:
         return unmeasured(finding_of_error(record.error))

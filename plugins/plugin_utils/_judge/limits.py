@@ -78,11 +78,11 @@ _OF_SECONDS = ("latency_max", "interval_bytes_per_s_min")
 
 @dataclass(frozen=True)
 class Comparison:
-    """The result of a row for a limit. outcome is pass, fail or inconclusive; value is the figure in the metric's base
-    unit, or None. at_least is true if the true figure may be higher. why holds a code and figures that explain why the
-    figure by itself is inconclusive, or on what it is based. evidence is the evidence from the row's seconds, or None
-    if the figure is compared directly. within_chance is true for a row of one worker among several that breaks the
-    limit by no more than chance explains; such a row passes.
+    """The result of a row for a limit. ``outcome`` is pass, fail or inconclusive; ``value`` is the figure in the
+    metric's base unit, or None. ``at_least`` is true if the true figure may be higher. ``why`` holds a code and figures
+    that explain why the figure by itself is inconclusive, or on what it is based. ``evidence`` is the evidence from the
+    row's seconds, or None if the figure is compared directly. ``within_chance`` is true for a row of one worker among
+    several that breaks the limit by no more than chance explains; such a row passes.
     """
 
     outcome: str
@@ -140,7 +140,7 @@ class Case:
     """The input for judging a host: its record so far, its tables, the profile, the requested confidence (None if none
     is required), and the day for which waivers must be valid.
 
-    deviations holds, by step number, the differences from the workload's requirements.
+    ``deviations`` holds, by step number, the differences from the workload's requirements.
     """
 
     record: HostRecord

@@ -58,8 +58,8 @@ Row = Mapping[str, Any]
 
 
 def findings_of(pair: Pair, limits: Mapping[str, Any], waivers: Iterable[Waiver] = ()) -> list[Finding]:
-    """Return why a pair of hosts does not pass, none if it does. limits is a complete section (``limits_of``), and
-    waivers are those that are valid today.
+    """Return why a pair of hosts does not pass, none if it does. ``limits`` is a complete section (``limits_of``), and
+    ``waivers`` are those that are valid today.
 
     A finding contains the figures of its row, and ``at``, which names the pair, the directory and the roles of the
     hosts.

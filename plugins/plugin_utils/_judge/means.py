@@ -37,8 +37,8 @@ class Question:
     """A mean or rate that must meet a limit (a `max` or a `min`), the accepted risks of a wrong decision, and the
     number of judgements.
 
-    most_x is the greatest possible sum of x if only standstills were measured, or None if the ratio is a rate.
-    suspicion is the probability of a deviation by chance below which a row of one worker among several is suspect.
+    ``most_x`` is the greatest possible sum of x if only standstills were measured, or None if the ratio is a rate.
+    ``suspicion`` is the probability of a deviation by chance below which a row of one worker among several is suspect.
     """
 
     limit: float
@@ -50,8 +50,8 @@ class Question:
 
 
 def ratio_within(x: Sequence[float], y: Sequence[float], question: Question) -> Evidence:
-    """Test whether sum(x) / sum(y) meets its limit; x and y contain one value for each second. Raises ValueError if the
-    sum of y is 0."""
+    """Test whether sum(x) / sum(y) meets its limit; ``x`` and ``y`` contain one value for each second. Raises
+    ValueError if the sum of y is 0."""
     if not x or len(x) != len(y):
         raise ValueError(f"{len(x)} seconds cannot be tested with the figures of {len(y)}.")
     seconds = len(x)

@@ -63,12 +63,12 @@ class Metric:
     """A figure that a limit can name: from results.csv, from run.csv if its scope is the run, or from both if its scope
     is the target.
 
-    bound is the only useful direction of a limit: `max` if less is better, `min` if more is better. at_least_column
-    names a column that is 1 if the true figure is at least the given one (because of a write still in flight). method
-    is the test that decides a limit on the metric. allowed_share is the share of operations or of time that may be
-    above a percentile, or None if the metric is not judged by such a share. adds_up: whether the figures of a stream's
-    reads and writes can be added. figure computes a value that no column contains, from a row and its tables; it is
-    None if the metric has a column.
+    ``bound`` is the only useful direction of a limit: `max` if less is better, `min` if more is better.
+    ``at_least_column`` names a column that is 1 if the true figure is at least the given one (because of a write still
+    in flight). ``method`` is the test that decides a limit on the metric. ``allowed_share`` is the share of operations
+    or of time that may be above a percentile, or None if the metric is not judged by such a share. ``adds_up``: whether
+    the figures of a stream's reads and writes can be added. ``figure`` computes a value that no column contains, from a
+    row and its tables; it is None if the metric has a column.
     """
 
     name: str

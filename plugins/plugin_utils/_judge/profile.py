@@ -67,11 +67,12 @@ class Range:
 class Limit:
     """One criterion: a metric, the limit on its value, and the rows that it judges.
 
-    bound is `max` or `min`; value is in the metric's base unit; strict means that the limit is already broken if the
-    value is reached. stated is the value as written in the profile. block_size, message_size and load_point are None if
-    all of them are judged; steps may have block sizes, message sizes, or neither. stream is the stream whose rows are
-    judged, and operation is its operation that is judged (empty for all). source states where the number comes from. id
-    is the identifier that auditors cite, unique in its profile, empty if there is none.
+    ``bound`` is `max` or `min`; ``value`` is in the metric's base unit; ``strict`` means that the limit is already
+    broken if the value is reached. ``stated`` is the value as written in the profile. ``block_size``, ``message_size``
+    and ``load_point`` are None if all of them are judged; steps may have block sizes, message sizes, or neither.
+    ``stream`` is the stream whose rows are judged, and ``operation`` is its operation that is judged (empty for all).
+    ``source`` states where the number comes from. ``id`` is the identifier that auditors cite, unique in its profile,
+    empty if there is none.
     """
 
     metric: Metric
@@ -183,7 +184,8 @@ class Waiver:
     """Excuses a host from the limits on one metric, or from the single limit with a given id, up to and including a
     day. Hard limits cannot be waived.
 
-    Either metric or limit_id is empty. owner is the person responsible for the waiver; empty if nobody is named.
+    Either ``metric`` or ``limit_id`` is empty. ``owner`` is the person responsible for the waiver; empty if nobody is
+    named.
     """
 
     host: str
@@ -206,13 +208,14 @@ class Waiver:
 
 @dataclass(frozen=True)
 class Profile:
-    """A complete set of criteria for judging. min_duration_s is the measured time per row in seconds;
-    min_footprint_bytes is the required total size of one queue manager's files; block_sizes are those that a
-    certificate must contain. confidence is the confidence with which a pass must be shown, or None if figures are
-    compared directly and never certify. A pass that covers only slow phases shorter than episode_s does not certify.
-    Values that are 0 or empty require nothing. workload is the workload whose runs certify. derived_from contains the
-    name and version of each profile that this one extends; their content is included. sections holds the sections about
-    kinds of runs, by their keys (see ``_kinds/criteria.py``); empty ones are left out.
+    """A complete set of criteria for judging. ``min_duration_s`` is the measured time per row in seconds;
+    ``min_footprint_bytes`` is the required total size of one queue manager's files; ``block_sizes`` are those that a
+    certificate must contain. ``confidence`` is the confidence with which a pass must be shown, or None if figures are
+    compared directly and never certify. A pass that covers only slow phases shorter than ``episode_s`` does not
+    certify. Values that are 0 or empty require nothing. ``workload`` is the workload whose runs certify.
+    ``derived_from`` contains the name and version of each profile that this one extends; their content is included.
+    ``sections`` holds the sections about kinds of runs, by their keys (see ``_kinds/criteria.py``); empty ones are left
+    out.
     """
 
     name: str

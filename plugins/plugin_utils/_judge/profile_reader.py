@@ -134,7 +134,7 @@ class _Place:
 
 
 def load_profile(source: str | Mapping[str, Any], search_dir: str | None = None) -> Profile:
-    """Return the profile to which a name (of a file in search_dir) or a path refers, or that a mapping contains,
+    """Return the profile to which a name (of a file in ``search_dir``) or a path refers, or that a mapping contains,
     including the content of the profiles that it extends. Raises DefinitionError."""
     return (
         _read_profile(source, _Place(search_dir))

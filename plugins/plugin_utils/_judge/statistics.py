@@ -65,16 +65,17 @@ there are, the more of them exceed their limit by chance."""
 
 @dataclass(frozen=True)
 class Evidence:
-    """The result of a test of a row. outcome is pass, fail or inconclusive. value is the observed share or ratio, bound
-    is its confidence bound on the side of the limit (None if there are too few seconds, if their blocks are correlated,
-    or for one row among several), and allowed is the share or limit with which it is compared. block_s is the number of
-    seconds in a block, and blocks the number of blocks; they are not resolved if even these blocks are correlated.
-    episode_s is the longest slow phase that a pass covers (for a mean, the longest standstill), None if there is none,
-    and crowded_s is the most slow time that was seen within 30 s, None for means. seconds_needed is the total length
-    that a run needs if this one is inconclusive. log_evidence is the logarithm of the product of the gains, for a pass
-    if the value meets the limit, for a fail if the value breaks it; None for means. suspect is true for a row of one
-    worker among several that breaks its limit by more than chance explains among that many rows. counted_over_ns is the
-    threshold over which operations were counted, or None if that is the limit.
+    """The result of a test of a row. ``outcome`` is pass, fail or inconclusive. ``value`` is the observed share or
+    ratio, ``bound`` is its confidence bound on the side of the limit (None if there are too few seconds, if their
+    blocks are correlated, or for one row among several), and ``allowed`` is the share or limit with which it is
+    compared. ``block_s`` is the number of seconds in a block, and ``blocks`` the number of blocks; they are not
+    resolved if even these blocks are correlated. ``episode_s`` is the longest slow phase that a pass covers (for a
+    mean, the longest standstill), None if there is none, and ``crowded_s`` is the most slow time that was seen within
+    30 s, None for means. ``seconds_needed`` is the total length that a run needs if this one is inconclusive.
+    ``log_evidence`` is the logarithm of the product of the gains, for a pass if the value meets the limit, for a fail
+    if the value breaks it; None for means. ``suspect`` is true for a row of one worker among several that breaks its
+    limit by more than chance explains among that many rows. ``counted_over_ns`` is the threshold over which operations
+    were counted, or None if that is the limit.
     """
 
     method: str
@@ -113,12 +114,12 @@ def share_of_operations(
 
     ``operations`` and ``over`` contain a count for each second, including the last one, which was cut short. Each
     writer has one operation in flight, which limits how many can be slow and how many can end in a block.
-    in_flight_over is the number of operations that were in flight at the end and already older than the limit. The
+    ``in_flight_over`` is the number of operations that were in flight at the end and already older than the limit. The
     allowed share of p99.9 is Fraction(1, 1000) or "0.001": 1 - 0.999 has lost digits.
 
-    If the row is one of several, part_of contains its number of operations and the number of operations of all rows
+    If the row is one of several, ``part_of`` contains its number of operations and the number of operations of all rows
     together. In that case, ``operations`` contains the counts of all rows, and each second is divided in proportion.
-    rows is the number of these rows, including this one. Raises ValueError if the counts contradict one another.
+    ``rows`` is the number of these rows, including this one. Raises ValueError if the counts contradict one another.
     """
     own, unit = part_of or (1, 1)  # operations are counted in this many parts, so that all numbers are whole
 
@@ -154,9 +155,10 @@ def share_of_time(
     """Test whether operations that take longer than a limit make up at most the allowed share of the time that all
     operations take.
 
-    There is one sum for each second. over_sum_ns is calculated from the middles of histogram buckets. in_flight_age_ns
-    is the age of an operation that was in flight at the end and already older than the limit, else 0. rows is the
-    number of rows that are judged together, including this one. Raises ValueError if the sums contradict one another.
+    There is one sum for each second. ``over_sum_ns`` is calculated from the middles of histogram buckets.
+    ``in_flight_age_ns`` is the age of an operation that was in flight at the end and already older than the limit, else
+    0. ``rows`` is the number of rows that are judged together, including this one. Raises ValueError if the sums
+    contradict one another.
     """
 
     def most(block_s: int) -> tuple[int, int]:

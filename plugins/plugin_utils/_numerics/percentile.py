@@ -15,8 +15,8 @@ def percentile_ns(buckets: Iterable[tuple[int, int]], allowed_share: Fraction, l
     """Return the nearest-rank percentile with the given share of operations above it, as the tester computes it; None
     if the histogram has too few operations.
 
-    buckets are pairs of upper bound and number of operations in any order; a bound may occur more than once. The result
-    is the bound of the bucket that contains the operation of this rank, but not more than longest_ns.
+    ``buckets`` are pairs of upper bound and number of operations in any order; a bound may occur more than once. The
+    result is the bound of the bucket that contains the operation of this rank, but not more than ``longest_ns``.
     """
     ordered = sorted(buckets)
     count = sum(operations for dummy, operations in ordered)

@@ -42,9 +42,9 @@ class ShownCapacity:
     """The highest load that passed, the lowest load that did not, the reason (each of these may be None), and what to
     try next.
 
-    metric belongs to the deciding criterion: the one that was broken by the lowest load that did not pass, or else the
-    one that came closest to its limit. metric and criterion, which is the limit in full, are empty if nothing was
-    judged. is_asked_for is true if the load points come from a search, or if there is a target.
+    ``metric`` belongs to the deciding criterion: the one that was broken by the lowest load that did not pass, or else
+    the one that came closest to its limit. ``metric`` and ``criterion``, which is the limit in full, are empty if
+    nothing was judged. ``is_asked_for`` is true if the load points come from a search, or if there is a target.
     """
 
     words: Words

@@ -36,8 +36,8 @@ class ShownEstimates:
     """The estimates of a volume: by message size and number of clients, by distance and number of clients for one
     message size, and for request/reply clients.
 
-    log_bytes_per_s is the log's throughput with commits that fill each of its writes.
-    reservations are the reservations about the request/reply estimate.
+    ``log_bytes_per_s`` is the log's throughput with commits that fill each of its writes. ``reservations`` are the
+    reservations about the request/reply estimate.
     """
 
     message_sizes: list[int]

@@ -59,7 +59,7 @@ _RESPONSES = {
 class Cell:
     """A host's figures at one load point and block size: those of the `all` row, with the worst verdict of all rows.
 
-    used is the largest share that any of the rows uses of a limit, or None if no limit judges them.
+    ``used`` is the largest share that any of the rows uses of a limit, or None if no limit judges them.
     """
 
     verdict: str

@@ -135,8 +135,8 @@ class ResultRow:
     """A row of a host's results.csv: its figures in the order of the host's columns,
     and the worst judgement on it with its reasons.
 
-    used is the share that the row uses of the limit to which it comes closest. For example, 0.5 is half of the limit,
-    and above 1 the limit is broken. It is None if no limit judges the row.
+    ``used`` is the share that the row uses of the limit to which it comes closest. For example, 0.5 is half of the
+    limit, and above 1 the limit is broken. It is None if no limit judges the row.
     """
 
     values: tuple[Any, ...]
@@ -186,21 +186,22 @@ class Span:
 class Host:
     """The data that a report shows for one host's volume. Text is printable; nothing in it is escaped for any format.
 
-    findings and notes come from its record. The notes include what was noticed later, such as directories that were
-    left behind. profile is the name of the profile that judged it, and profile_sha256 is the SHA-256 of the profile;
-    both are empty if no profile judged it. settings are the options that differ between hosts. decisive holds, for each
-    element of limits, the rows that have its verdict (none if the verdict is pass). volume_class is the name of the
-    class of similar volumes. valid_until is the last day of its certificate, and certificate is the SHA-256 of the
-    certificate; both are empty if there is none. comparison is the result of the comparison with its baseline, empty if
-    none was requested. power_cuts holds the results of power cuts in the history for a volume that was measured.
-    stall_period is the interval between stalls; empty if the stalls were not regular or were not examined. options are
-    those that the tester repeated in run.csv, and method names the version of the tester; both are empty if nothing was
-    measured. spans holds, for each element of limits, the rows that it judges. distributions (the counts of operations
-    by upper bound for each load point and series), stalls (the slowest operations) and fidelity (the requested and
-    achieved values of streams) are for charts and empty in a large fleet. basis is the basis of estimates for the
-    volume, or None if nothing wrote to a log. headroom compares the load that the volume carries with its target. If
-    the volume has a target but no headroom, no_headroom contains the reason. capacity is None if only one load was
-    measured. own is the data that only records of this kind contain, empty if there is none.
+    ``findings`` and ``notes`` come from its record. The notes include what was noticed later, such as directories that
+    were left behind. ``profile`` is the name of the profile that judged it, and ``profile_sha256`` is the SHA-256 of
+    the profile; both are empty if no profile judged it. ``settings`` are the options that differ between hosts.
+    ``decisive`` holds, for each element of ``limits``, the rows that have its verdict (none if the verdict is pass).
+    ``volume_class`` is the name of the class of similar volumes. ``valid_until`` is the last day of its certificate,
+    and ``certificate`` is the SHA-256 of the certificate; both are empty if there is none. ``comparison`` is the result
+    of the comparison with its baseline, empty if none was requested. ``power_cuts`` holds the results of power cuts in
+    the history for a volume that was measured. ``stall_period`` is the interval between stalls; empty if the stalls
+    were not regular or were not examined. ``options`` are those that the tester repeated in run.csv, and ``method``
+    names the version of the tester; both are empty if nothing was measured. ``spans`` holds, for each element of
+    ``limits``, the rows that it judges. ``distributions`` (the counts of operations by upper bound for each load point
+    and series), ``stalls`` (the slowest operations) and ``fidelity`` (the requested and achieved values of streams) are
+    for charts and empty in a large fleet. ``basis`` is the basis of estimates for the volume, or None if nothing wrote
+    to a log. ``headroom`` compares the load that the volume carries with its target. If the volume has a target but no
+    headroom, ``no_headroom`` contains the reason. ``capacity`` is None if only one load was measured. ``own`` is the
+    data that only records of this kind contain, empty if there is none.
     """
 
     host: str
@@ -285,11 +286,11 @@ class ShownProfile:
 
 @dataclass(slots=True)
 class Model:
-    """A whole report. run is run.json, fleet is verdict.json without its hosts, profiles are those that judged hosts;
-    the profile that judged most hosts comes first. domain is the common domain of all hosts, such as ".example.com";
-    empty if there is none.
+    """A whole report. ``run`` is run.json, ``fleet`` is verdict.json without its hosts, ``profiles`` are those that
+    judged hosts; the profile that judged most hosts comes first. ``domain`` is the common domain of all hosts, such as
+    ".example.com"; empty if there is none.
 
-    found_causes is used by causes.causes to store the causes, so that they are found only once.
+    ``found_causes`` is used by causes.causes to store the causes, so that they are found only once.
     """
 
     path: str

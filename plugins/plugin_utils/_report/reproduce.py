@@ -53,8 +53,8 @@ def reproduction(
     parameters: Mapping[str, Any],
     defaults: Mapping[str, Any],
 ) -> Reproduction:
-    """Return the commands that repeat the measurement of a host. parameters are the parameters of the run, defaults are
-    the defaults of the options that a command repeats, and options come from run_options."""
+    """Return the commands that repeat the measurement of a host. ``parameters`` are the parameters of the run,
+    ``defaults`` are the defaults of the options that a command repeats, and ``options`` come from ``run_options``."""
     path = str(workspace.get("path") or "")
     known = {**defaults, **values_of(parameters)}
     own = {name: value for name, value in parameters.items() if name in defaults and value != known[name]}

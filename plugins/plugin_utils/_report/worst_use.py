@@ -22,7 +22,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import 
 @dataclass(frozen=True, slots=True)
 class WorstUse:
     """The share of a limit that a host uses. For example, 0.75 is three quarters of the limit, and above 1 the limit is
-    broken. limit is an entry of the host's limits."""
+    broken. ``limit`` is an entry of the host's limits."""
 
     host: Host
     limit: Mapping[str, Any]

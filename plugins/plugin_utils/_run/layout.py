@@ -19,13 +19,13 @@ class Layout:
     """The properties in which the tables of workloads differ. The defaults are those of log writes in steps with a
     single size.
 
-    of_step: stream and operation of the row that represents a step, and what its size refers to. mixed: rows have one
-    size, which differs from host to host: the mean of what a live log wrote. of_mq: workers are queue managers, and
-    every row is of a log. described: the workload is described in a file and has a name. by_stream: a row is identified
-    by its stream and operation, and has its own size. over_load: steps differ in their loads, not in their sizes.
-    adds_up: the reads and writes of a stream are also judged together. paced: operations can be due without having
-    started. wide: tables for people have so many columns and rows that verdicts are shown before figures, and only
-    informative ones are shown.
+    ``of_step``: stream and operation of the row that represents a step, and what its size refers to. ``mixed``: rows
+    have one size, which differs from host to host: the mean of what a live log wrote. ``of_mq``: workers are queue
+    managers, and every row is of a log. ``described``: the workload is described in a file and has a name.
+    ``by_stream``: a row is identified by its stream and operation, and has its own size. ``over_load``: steps differ in
+    their loads, not in their sizes. ``adds_up``: the reads and writes of a stream are also judged together. ``paced``:
+    operations can be due without having started. ``wide``: tables for people have so many columns and rows that
+    verdicts are shown before figures, and only informative ones are shown.
     """
 
     of_step: tuple[str, str, str] = (columns.LOG, "write", columns.BLOCK)

@@ -72,9 +72,9 @@ _FIDELITY_FIGURES = ("property", "asked", "achieved")
 class Tables:
     """The tables of one tester run on one host.
 
-    run is run.csv as a dict of text; results is results.csv as typed rows in the order of the file. intervals,
-    histogram, stalls, over and batches are parsed when they are first used, and may raise TablesError at that time.
-    They are empty if the table is absent.
+    ``run`` is run.csv as a dict of text; ``results`` is results.csv as typed rows in the order of the file.
+    ``intervals``, ``histogram``, ``stalls``, ``over`` and ``batches`` are parsed when they are first used, and may
+    raise TablesError at that time. They are empty if the table is absent.
     """
 
     def __init__(self, run: dict[str, str], results: list[Row], files: Mapping[str, bytes]) -> None:

@@ -29,13 +29,13 @@ class Words:
     """The displayed names for one worker, for several workers, for a load point, and for the size of a step. ``loads``
     is the unit of load points.
 
-    operation is the operation of the rows whose figures represent a step; empty if there are only rows of writes.
-    shown_operation is the operation that charts show, any_operation is the word for an operation if rows of all
-    operations are shown together, and timed is the word for the operations that were timed. together says to whom the
-    figures of a step belong, and every_row is the text for the rows of a limit that does not name any. row_title,
-    worker_title and loads_title are titles of columns. series names the lines of charts, goes is the verb for them, and
-    at precedes the name of a single line. does says how the workload wrote, for_each says for whom it wrote files, and
-    files says to which files the size refers.
+    ``operation`` is the operation of the rows whose figures represent a step; empty if there are only rows of writes.
+    ``shown_operation`` is the operation that charts show, ``any_operation`` is the word for an operation if rows of all
+    operations are shown together, and ``timed`` is the word for the operations that were timed. ``together`` says to
+    whom the figures of a step belong, and ``every_row`` is the text for the rows of a limit that does not name any.
+    ``row_title``, ``worker_title`` and ``loads_title`` are titles of columns. ``series`` names the lines of charts,
+    ``goes`` is the verb for them, and ``at`` precedes the name of a single line. ``does`` says how the workload wrote,
+    ``for_each`` says for whom it wrote files, and ``files`` says to which files the size refers.
     """
 
     worker: str = "queue manager"

@@ -76,13 +76,13 @@ class Error:
 class HostChange:
     """The result of the comparison for a host. Changes are shares: 0.1 is 10 % more.
 
-    change is the mean over the rows, bound is its upper confidence bound, beyond_class is the change minus that of the
-    class, and worst_row is the row with the largest change beyond its class. smallest_named is the smallest change that
-    would have been named with a probability of 80 %. error, bound, p_value and smallest_named are None if it is unknown
-    how much the host's runs differ. runs_needed is the number of runs that each side needs for a decision if the change
-    remains the same. after_needed is the number of runs that are needed after the change if none are added before it.
-    Both are None if the result of the host is decided, or if no number of runs can decide it. reason states why there
-    is no result.
+    ``change`` is the mean over the rows, ``bound`` is its upper confidence bound, ``beyond_class`` is the change minus
+    that of the class, and ``worst_row`` is the row with the largest change beyond its class. ``smallest_named`` is the
+    smallest change that would have been named with a probability of 80 %. ``error``, ``bound``, ``p_value`` and
+    ``smallest_named`` are None if it is unknown how much the host's runs differ. ``runs_needed`` is the number of runs
+    that each side needs for a decision if the change remains the same. ``after_needed`` is the number of runs that are
+    needed after the change if none are added before it. Both are None if the result of the host is decided, or if no
+    number of runs can decide it. ``reason`` states why there is no result.
     """
 
     host: str
@@ -114,8 +114,8 @@ class ClassChange:
     lower and upper confidence bounds.
 
     The result is about these two sets of nights only. To distinguish the change from the effect of a single night,
-    several nights are needed on each side, in alternation. shift is the median change of each row, with which hosts are
-    compared. It is empty if there are too few hosts. The bounds are None if fewer than two hosts are left.
+    several nights are needed on each side, in alternation. ``shift`` is the median change of each row, with which hosts
+    are compared. It is empty if there are too few hosts. The bounds are None if fewer than two hosts are left.
     """
 
     hosts: tuple[HostChange, ...]
@@ -140,10 +140,10 @@ def compare_class(
     All runs must be undisturbed, meet their limits, and have the same method version and sweep parameters. If at least
     eight hosts are in every run, the variation between runs is estimated from these hosts, and other hosts are not
     compared. Otherwise, it is estimated from each host's own runs. Runs of earlier periods, which are in neither set,
-    improve this estimate. Only runs of the same period are compared with each other. margin is the change that matters:
-    0.1 is 10 %. If no host has changed, the probability that any host is named is at most alpha times share. The share
-    of a class is its fraction of all hosts that are compared at the same time, so that alpha holds for the whole fleet.
-    Raises ValueError if a host or run has different rows, or if a figure is not above 0.
+    improve this estimate. Only runs of the same period are compared with each other. ``margin`` is the change that
+    matters: 0.1 is 10 %. If no host has changed, the probability that any host is named is at most ``alpha`` times
+    ``share``. The share of a class is its fraction of all hosts that are compared at the same time, so that ``alpha``
+    holds for the whole fleet. Raises ValueError if a host or run has different rows, or if a figure is not above 0.
     """
     rows = _common_rows([*before, *after, *(run for period in earlier for run in period)])
     hosts = [
@@ -204,8 +204,8 @@ class _Noise:
     """The variation between runs of a host: the standard deviations of the mean over the rows (host) and of each row,
     and their degrees of freedom.
 
-    common_degrees are the degrees of freedom that do not come from the compared runs; None if only one change of each
-    host is known. In that case, alike is the number of these hosts.
+    ``common_degrees`` are the degrees of freedom that do not come from the compared runs; None if only one change of
+    each host is known. In that case, ``alike`` is the number of these hosts.
     """
 
     host: float

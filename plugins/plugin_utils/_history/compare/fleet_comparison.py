@@ -76,8 +76,8 @@ class _Volume:
 class _Reading:
     """The data that is read from the certificates of a fleet.
 
-    left_out are certificates that cannot be compared, as plain data, and missing are the hosts without a selected
-    certificate.
+    ``left_out`` are certificates that cannot be compared, as plain data, and ``missing`` are the hosts without a
+    selected certificate.
     """
 
     history: History

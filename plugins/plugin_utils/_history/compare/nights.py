@@ -86,10 +86,10 @@ class FleetNight:
 
 @dataclass
 class Watched:
-    """The results for a class. conspicuous are the numbers of nights by volume and row, usual and limit are the values
-    with which the newest certificate was compared.
+    """The results for a class. ``conspicuous`` holds the numbers of the conspicuous nights by volume and row, and
+    ``limits`` the usual value and the limit with which the newest certificate was compared.
 
-    fleet contains the nights on which enough volumes could be compared with their usual certificates.
+    ``fleet`` contains the nights on which enough volumes could be compared with their usual certificates.
     """
 
     conspicuous: dict[tuple[Volume, Row], list[int]] = field(default_factory=dict)
@@ -104,8 +104,8 @@ class Watched:
 
 
 def watch(nights: Sequence[Night], *, margin: float) -> Watched:
-    """Return the results for a class after some nights, oldest first. margin is the change that matters,
-    as a share."""
+    """Return the results for a class after some nights, oldest first. ``margin`` is the change that matters, as a
+    share."""
     state, watched = _State(math.log1p(margin)), Watched()
     for number, night in enumerate(nights):
         off = state.off_the_usual(night)

@@ -123,8 +123,8 @@ def _lines(content: bytes) -> Iterator[tuple[int, list[str]]]:
 
 
 def _read_titles(line: int, fields: Sequence[str], announced: int) -> _Titles:
-    """Return the meaning of each column. announced is the number of queue managers in the line before the titles, or 1
-    if there is no such line."""
+    """Return the meaning of each column. ``announced`` is the number of queue managers in the line before the titles,
+    or 1 if there is no such line."""
     columns: list[str] = []
     for column, field in enumerate(fields, start=1):
         title = _COLUMNS.get(field)

@@ -42,9 +42,9 @@ _MOST_LISTED = 10
 
 @dataclass(frozen=True)
 class Origin:
-    """Information from the user about mqldt files, which contain neither the host nor the date. host is empty and dates
-    are None if the file's name contains this information. hosts are those of the inventory. dates are ISO 8601, one for
-    each run of the file.
+    """Information from the user about mqldt files, which contain neither the host nor the date. ``host`` is empty and
+    ``dates`` are None if the file's name contains this information. ``hosts`` are those of the inventory. ``dates`` are
+    ISO 8601, one for each run of the file.
     """
 
     volume: str

@@ -46,8 +46,8 @@ def keep(history: History, directory: RunDirectory, stage: int) -> None:
 
 
 def fetch(history: History, run_id: str, report_dir: str) -> RunDirectory:
-    """Return the run with an ID: from report_dir or, if it is not there, from the history, from which it is restored to
-    report_dir. Raises HistoryError, ArchiveError and RunDirectoryError.
+    """Return the run with an ID: from ``report_dir`` or, if it is not there, from the history, from which it is
+    restored to ``report_dir``. Raises HistoryError, ArchiveError and RunDirectoryError.
     """
     path = os.path.join(report_dir, run_id)
     if is_run_id(run_id) and os.path.lexists(os.path.join(path, "run.json")):
@@ -56,7 +56,7 @@ def fetch(history: History, run_id: str, report_dir: str) -> RunDirectory:
 
 
 def find(named: str, report_dir: str, place: str) -> RunDirectory:
-    """Return the run that a path or a run ID names, from report_dir or from the history at a place. Raises
+    """Return the run that a path or a run ID names, from ``report_dir`` or from the history at a place. Raises
     RunDirectoryError, which names the places that were searched."""
     path = os.path.expanduser(named)
     if os.path.lexists(path) or not is_run_id(named):

@@ -30,7 +30,7 @@ def place_of(history: str, report_dir: str) -> str:
     """Return the absolute path or the URL to which gate_history refers. Raises HistoryError if the value is neither a
     path nor a URL, or if it contains a password.
 
-    report_dir is the directory in gate_report_dir. The artifacts of ansible-runner are not a place for a history,
+    ``report_dir`` is the directory in gate_report_dir. The artifacts of ansible-runner are not a place for a history,
     because each run has its own.
     """
     if history.startswith(SCHEMES):

@@ -63,12 +63,12 @@ def import_runs(history: History, paths: Iterable[str]) -> tuple[int, int, list[
 
 
 def prune(history: History, report_dir: str, before: datetime.date) -> tuple[int, list[str], int]:
-    """Remove the entries that were judged before a day, and the older run directories, below report_dir and in the
+    """Remove the entries that were judged before a day, and the older run directories, below ``report_dir`` and in the
     history, that no longer have an entry.
 
     Returns how many entries were removed, which run directories were removed, and how many run directories were removed
-    from the history. Entries that determine a state are kept, together with their runs. Runs below report_dir that are
-    not in the history are also kept. Raises HistoryError and RunDirectoryError.
+    from the history. Entries that determine a state are kept, together with their runs. Runs below ``report_dir`` that
+    are not in the history are also kept. Raises HistoryError and RunDirectoryError.
     """
     old = [
         directory

@@ -29,15 +29,15 @@ LONGEST_TEXT = 400
 class Cause:
     """One reason why hosts do not pass or do not certify.
 
-    verdict is the verdict of the hosts because of this cause. It is pass if they only do not certify, and "not
-    measured" in check mode. statement describes in one sentence what is wrong and which hosts it concerns. detail is
-    the full sentence about the worst host, or empty if it would only repeat the statement. consequence describes what
-    this means for MQ, seen lists the symptoms in the figures of the hosts, and next_step describes what to do. Each of
-    these is empty if nothing is known. hosts are the labels of the hosts, worst first. key is used in anchors, and is
-    the same whenever the run is rendered. limits are the limits that are not met, as text. limit is the strictest of
-    these limits, or None if the cause is not about limits. limit_id is the id of a criterion that is not a limit of the
-    profile, and otherwise empty. symptom is the key of the symptom that its hosts have in common (see advice.SYMPTOMS),
-    empty if there is none.
+    ``verdict`` is the verdict of the hosts because of this cause. It is pass if they only do not certify, and "not
+    measured" in check mode. ``statement`` describes in one sentence what is wrong and which hosts it concerns.
+    ``detail`` is the full sentence about the worst host, or empty if it would only repeat the statement.
+    ``consequence`` describes what this means for MQ, ``seen`` lists the symptoms in the figures of the hosts, and
+    ``next_step`` describes what to do. Each of these is empty if nothing is known. ``hosts`` are the labels of the
+    hosts, worst first. ``key`` is used in anchors, and is the same whenever the run is rendered. ``limits`` are the
+    limits that are not met, as text. ``limit`` is the strictest of these limits, or None if the cause is not about
+    limits. ``limit_id`` is the id of a criterion that is not a limit of the profile, and otherwise empty. ``symptom``
+    is the key of the symptom that its hosts have in common (see advice.SYMPTOMS), empty if there is none.
     """
 
     kind: str

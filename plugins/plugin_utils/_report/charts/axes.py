@@ -100,8 +100,8 @@ def apart(ticks: Iterable[float], place: Callable[[float], float], distance: flo
 def chart(
     kind: str, title: str, description: str, body: Markup, height: float = HEIGHT, left: float = 0, right: float = 0
 ) -> Markup:
-    """Return an illustration: its picture with a text alternative, and its title below. left and right are additional
-    room on these sides, as room_for returns it."""
+    """Return an illustration: its picture with a text alternative, and its title below. ``left`` and ``right`` are
+    additional room on these sides, as ``room_for`` returns it."""
     return Markup(
         '<figure class="{kind}"><svg class="chart" viewBox="{left:.0f} 0 {width:.0f} {height:.0f}" role="img">'
         "<title>{title}</title><desc>{description}</desc>{body}</svg><figcaption>{title}. "

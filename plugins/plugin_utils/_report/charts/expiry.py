@@ -57,8 +57,8 @@ class _Places:
 
 
 def expiry_chart(days_left: Sequence[int], expiring_days: int, size: int) -> Markup:
-    """Return the picture of the remaining days of certificates; empty if there are none. size is the number of volumes
-    of the fleet."""
+    """Return the picture of the remaining days of certificates; empty if there are none. ``size`` is the number of
+    volumes of the fleet."""
     if not days_left:
         return Markup("")
     axis = DayAxis(max(*days_left, expiring_days, 1) * 1.02)

@@ -53,7 +53,7 @@ class Mark:
 class Strip:
     """A step: its title, the hosts that measured it, and the tightest limits on p99 and mean, or None.
 
-    subtitle names the stream, and figures describes what the marks show if they do not show latencies.
+    ``subtitle`` names the stream, and ``figures`` describes what the marks show if they do not show latencies.
     """
 
     title: str
@@ -93,8 +93,8 @@ class Strip:
 
 
 def fleet_chart(strips: Sequence[Strip], size_word: str = "block size") -> Markup:
-    """Return the picture of all strips; empty if nothing was measured. size_word is the name of the kind of size that
-    the steps have."""
+    """Return the picture of all strips; empty if nothing was measured. ``size_word`` is the name of the kind of size
+    that the steps have."""
     values = [value for strip in strips for mark in strip.marks for value in (mark.p99_ns, mark.mean_ns) if value]
     if not values:
         return Markup("")

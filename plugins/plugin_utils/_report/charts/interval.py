@@ -26,7 +26,8 @@ _TICK_DISTANCE = 36
 
 @dataclass(frozen=True)
 class Axis:
-    """The axis that all pictures of a table share, as logarithms. margin is drawn in the pictures."""
+    """The axis that all pictures of a table share, as logarithms. ``margin`` is the change that matters, which every
+    picture shows."""
 
     low: float
     high: float

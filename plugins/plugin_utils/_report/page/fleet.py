@@ -64,8 +64,8 @@ def _volume_of(host: Host) -> str:
 class FleetRow:
     """A host as a row of the matrix.
 
-    number is the number of its section on the page, or None if it has none. filters are the criteria by which the page
-    can filter, as names and numbers of values.
+    ``number`` is the number of its section on the page, or None if it has none. ``filters`` are the criteria by which
+    the page can filter, as names and numbers of values.
     """
 
     def __init__(self, host: Host, number: int | None, steps: Sequence[Step], filters: Sequence[Filter[Host]]) -> None:

@@ -51,9 +51,9 @@ _MOST_CHANGE = 1e6
 
 
 class HostSection:
-    """A host, prepared for page/host.html.j2. number is the position of the host on the page, from 1. alone: whether
-    this is the only host. parameters are the parameters of the run. defaults are the defaults of the options that a
-    command repeats.
+    """A host, prepared for page/host.html.j2. ``number`` is the position of the host on the page, from 1, and ``alone``
+    says whether this is the only host. ``parameters`` are the parameters of the run. ``defaults`` are the defaults of
+    the options that a command repeats.
     """
 
     def __init__(
