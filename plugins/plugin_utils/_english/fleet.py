@@ -40,7 +40,7 @@ def host_reasons(host: Mapping[str, Any]) -> list[str]:
 
 
 def _verdicts_of_reasons(host: Mapping[str, Any]) -> Iterable[str]:
-    """Return the verdict that belongs to each reason. A reason may be undecided, for example because the host was
+    """Return the verdict to which each reason leads. A reason may be undecided, for example because the host was
     disturbed, even if another reason makes the volume fail. Without findings, as in records of earlier versions, each
     reason has the verdict of the volume."""
     own = [each["verdict"] for each in reasons_among(host.get("findings") or ())]

@@ -80,7 +80,7 @@ class CutResults:
 
     def of(self, host: str, volume: str, volume_id: str | None, disk_id: str | None) -> list[CutResult]:
         """Return the results of a volume, oldest first, including losses for which only the name of the volume is
-        known. A clone has a different host."""
+        known. The results of a clone are not included, because its host has a different name."""
         placed = self._by_volume.get((host, volume_id, disk_id), []) if volume_id else []
         losses = [result for result in self._by_volume.get((host, None, volume), []) if result.verdict == FAIL]
         return sorted([*placed, *losses], key=lambda result: result.order)

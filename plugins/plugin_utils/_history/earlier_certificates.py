@@ -26,7 +26,7 @@ _SENTENCES = (
     ),
     (STALL, re.compile(r"(a write|an operation)\b.* had not returned after ")),
 )
-"""The beginnings of sentences about such facts."""
+"""How the sentences about each of these facts begin."""
 _STALL_LIMIT_NS = 10e9
 _QUICK_LOOK = "look"
 _AS_THEY_STAND = "(confidence: none)"

@@ -53,7 +53,7 @@ THROTTLED_TEXT = (
 MOST_LIMITS = 16
 """The largest number of limits that the tester takes (its OPTIONS_TEXTS_MAX)."""
 _LARGEST = 1 << 40
-"""Above every block size and load point."""
+"""A number above every block size and load point."""
 
 
 def leave_open(judgements: list[dict[str, Any]], tables: Tables) -> list[dict[str, Any]]:

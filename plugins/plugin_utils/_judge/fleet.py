@@ -29,7 +29,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 
 SCHEMA_VERSION = 1
 INSTEAD_OF = "instead_of"
-"""The key of a policy that holds the values that were recorded when the run was opened and that a command overrides."""
+"""The key of a policy that holds overridden values: they were recorded when the run was opened, and no longer apply."""
 
 
 class PolicyError(ValueError):

@@ -46,7 +46,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 
 NOT_RUN, SHORT_LOAD, NO_PAIR = "not_run", "short_load", "no_pair"
 """The causes that only judging finds: a required step without a result, a load that was shorter than required, and a
-host without a second host."""
+host without a partner."""
 LATE, WAITER_LATE = "late", "waiter_late"
 """How a limit on the hand-over was broken, in addition to its figure."""
 

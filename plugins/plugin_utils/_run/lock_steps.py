@@ -86,5 +86,5 @@ def figure_text(step: Mapping[str, Any], name: str) -> str:
 
 
 def rows_of(pair: Mapping[str, Any], *names: str) -> list[Mapping[str, Any]]:
-    """Return the rows of some steps of a pair."""
+    """Return the rows of the steps with the given names, from the results of a pair."""
     return [step for step in pair["steps"] if step["step"] in names]

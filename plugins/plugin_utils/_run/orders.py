@@ -46,7 +46,7 @@ _ORDER = Keys(
 
 
 class Orders:
-    """The orders for each volume, in total and for each round of a search."""
+    """The order for each volume and, in a search, the order for each of its rounds."""
 
     def __init__(self, files: RunFiles) -> None:
         self._files = files

@@ -115,7 +115,7 @@ ALL = (
     Option("mlock", "sweep_options", "flag", "option_mlock", "0", "locked memory"),
     Option("backgroundThreads", "sweep_options", "count", "option_background_threads", "0", "background threads"),
 )
-"""These options, and those that can be set only with sweep_options and affect how the run is measured."""
+"""The options that are part of an order, and others that only sweep_options can set and that affect the measurement."""
 
 LARGEST_LOAD = 100_000
 """The largest load point that the tester accepts (OPTIONS_LOAD_MAX in the tester)."""

@@ -23,8 +23,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 MOST_BEFORE = 10
 MOST_AFTER = 5
 MOST_EARLIER = 20
-"""How many of the newest certificates are used: for the baseline, together with this run (including it), and to
-estimate how much runs differ."""
+"""How many of the newest certificates are used: those that form the baseline, those that are counted together
+(including this run), and those from which it is estimated how much runs differ."""
 
 
 def named_certificates(history: History, names: Iterable[str]) -> list[str]:

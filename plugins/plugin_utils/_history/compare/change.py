@@ -43,7 +43,7 @@ _LEAST_DEVIATION = 0.005
 _FEWEST_DEGREES = 4
 """The degrees of freedom that are needed to estimate from a host's own runs how much they differ."""
 _FEWEST_EARLIER = 5
-"""The number of earlier runs of a host that are needed to use them for estimating its noise."""
+"""A host must have this many earlier runs before they are used to estimate its noise."""
 _MOST_DEGREES_OF_SINGLE_RUNS = 4
 _MOST_DEGREES_OF_A_SINGLE_RUN = 8
 """The upper bound of the degrees of freedom for naming a host if one or both sides have only a single run. Without a

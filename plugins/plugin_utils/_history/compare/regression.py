@@ -343,7 +343,7 @@ class _Fleet:
 
     def _earlier_of_class(self, members: Sequence[_Volume]) -> list[list[dict[str, Rows]]]:
         """Return the other runs of a class, if one side of the comparison has a single run. They are grouped into the
-        periods of one of its volumes, because all volumes of the class have the same periods."""
+        periods of the first volume, because all volumes of the class have the same periods."""
         example = members[0]
         if len(example.before) > 1 and example.after:
             return []
@@ -468,6 +468,6 @@ def _outlook(change: HostChange) -> str:
 
 
 def _than(change: float, figure: str) -> str:
-    """Describe the change of a figure, which is given as a change for the worse."""
+    """Describe the change of a figure. ``change`` is above 0 if the figure became worse."""
     higher = change if figure != THROUGHPUT else 1 / (1 + change) - 1
     return f"{format_ratio(abs(higher), 2)} {'lower' if higher < 0 else 'higher'}"

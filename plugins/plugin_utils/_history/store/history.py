@@ -153,7 +153,8 @@ _PLACES = """
 
 
 class History(abc.ABC):
-    """An open history. Used as a context manager, it is closed at the end. Every method raises HistoryError."""
+    """An open history. If it is used as a context manager, it is closed at the end of the block. Every method
+    raises HistoryError."""
 
     errors: tuple[type[Exception], ...] = ()
     """The exception classes of the database's library."""
@@ -343,8 +344,8 @@ class History(abc.ABC):
         return [Certificate(texts[sha256]).content for sha256 in wanted]
 
     def closest_limits(self, wanted: Sequence[str]) -> dict[str, dict[str, Any]]:
-        """Return the figure of each certificate that comes closest to its limit, by the SHA-256 of the certificate.
-        Certificates that an earlier version made have no such figure."""
+        """Return, by the SHA-256 of each certificate, the figure in it that comes closest to its limit. Certificates
+        that an earlier version made have no such figure."""
         self._refuse_outdated()
         texts = self._texts("logdisk_closest_limits", wanted)
         try:

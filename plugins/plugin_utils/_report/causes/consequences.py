@@ -27,8 +27,8 @@ _PERCENTILE = re.compile(r"latency_(time_weighted_)?p([0-9]+(?:_[0-9]+)?)\Z")
 
 @dataclass(frozen=True, slots=True)
 class Excess:
-    """The metric of a limit, with the rows of each host that break the limit. The rows are about one operation, such as
-    writes, of the log or of another stream."""
+    """The metric of a limit, with the rows of each host that break the limit. All rows have the same stream, such as
+    the log, and the same operation, such as writes."""
 
     metric: str
     rows: Sequence[Sequence[JudgedRow]]
@@ -126,8 +126,8 @@ def _of_percentile(excess: Excess, match: re.Match[str]) -> str:
     on = "" if len(excess.rows) == 1 else "on the worst of these hosts, "
     if match[1]:
         said = (
-            f"{on}for {_units.format_number(share)} % of the time a log write is under way that takes {longest} or "
-            "longer, and all persistent commits wait"
+            f"{on}for {_units.format_number(share)} % of the time, a log write that takes {longest} or longer is under "
+            "way, and all persistent commits wait"
         )
     elif share > 10:
         said = (

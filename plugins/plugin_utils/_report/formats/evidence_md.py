@@ -73,7 +73,7 @@ class _Waiver:
 
 @dataclass
 class _Kept:
-    """The number of volumes with each verdict under a limit, and the worst figure."""
+    """How many volumes have each verdict on a limit, and the worst figure."""
 
     limit: dict[str, Any]
     rows: str

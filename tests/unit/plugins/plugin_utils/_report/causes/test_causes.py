@@ -309,7 +309,7 @@ def test_the_preflight_of_an_observation_advises_as_the_observation_does(tmp_pat
         (
             "latency_time_weighted_p99",
             [[(4096, 4e6)]],
-            "For 1 % of the time a log write is under way that takes 4 ms or longer, and all persistent commits wait.",
+            "For 1 % of the time, a log write that takes 4 ms or longer is under way, and all persistent commits wait.",
         ),
         ("latency_max", [[(4096, 400e6)]], "For up to 400 ms, a queue manager would complete no persistent commit"),
         (
