@@ -44,7 +44,7 @@ def results_of(directory: RunDirectory) -> list[LockResult]:
 
 
 def _result(directory: RunDirectory, both: Sequence[tuple[HostRecord, Pair]]) -> LockResult:
-    """Return the result of a pair. The worse of the verdicts that its hosts recorded counts."""
+    """Return the result of a pair. If its hosts recorded different verdicts, the worse one counts."""
     verdict = worst(pair["verdict"] if pair["verdict"] in WORST_FIRST else ERROR for _record, pair in both)
     record, pair = next(each for each in both if each[1]["verdict"] == verdict or verdict == ERROR)
     findings = [each for record, pair in both for each in record.findings or [] if _is_about(each.get("at"), pair)]

@@ -23,7 +23,8 @@ def is_usable(said: Mapping[str, Any]) -> bool:
 
 
 def noted(record: HostRecord, said: Mapping[str, Any], kind: str) -> HostRecord:
-    """Return a record with a reason as a note. ``kind`` is the kind of the finding, which quotes the reason."""
+    """Return a record, with the reason in ``said`` added as a note. ``kind`` is the kind of the finding, which quotes
+    the reason."""
     return replace(
         record, notes=[*record.notes, said["reason"]], noted=[*record.noted, finding(kind, None, text=said["reason"])]
     )

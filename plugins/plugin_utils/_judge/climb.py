@@ -2,9 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The search for the capacity between two rounds. Decides which load each volume tries next, and which load the volumes
-of a group can carry. Either each volume is searched by itself, or the volumes of a group are searched together. In a
-group, all volumes try the same load in the same round, and a load passes only if it passes on all of them.
+"""The decisions between two rounds of a search for the capacity: which load each volume tries next, and which load the
+volumes of a group can carry. Either each volume is searched by itself, or the volumes of a group are searched together.
+In a group, all volumes try the same load in the same round, and a load passes only if it passes on all of them.
 """
 
 from __future__ import annotations

@@ -170,7 +170,7 @@ def doubt_about_kept_steps(record: HostRecord) -> dict[str, str] | None:
     a volume may become slower after the time that was measured. Otherwise, return None.
 
     The counters of a volume are read before the files are created and after the last step. Creating the files may reach
-    a limit, so only a longer time counts.
+    a limit, so the volume counts as throttled only if a limit was reached for longer than that took.
     """
     kept = next((note for note in record.noted if note["kind"] == KEPT_EARLY), None)
     if kept is None or record.verdict not in GOOD:

@@ -77,7 +77,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import
 )
 
 SKIPPED = "skipped"
-"""The key for a queue manager that is left out on a host, in the reason why a volume was not measured."""
+"""The key that names the queue manager that a host leaves out, for a planned volume and in the error of a record."""
 
 _LONGEST_VALUE = 40
 # The tester's names for file systems in memory (backing.c); empty means unknown.

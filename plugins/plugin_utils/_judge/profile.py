@@ -51,7 +51,7 @@ class Range:
         return (self.min is None or value >= self.min) and (self.max is None or value <= self.max)
 
     def as_dict(self) -> dict[str, int]:
-        """Return the bounds of the range that exist."""
+        """Return those bounds that the range has."""
         return {end: value for end, value in (("min", self.min), ("max", self.max)) if value is not None}
 
     def text(self, write: Callable[[int], str]) -> str:

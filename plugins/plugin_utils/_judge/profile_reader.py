@@ -202,7 +202,8 @@ def _read_sections(data: Mapping[str, Any], base: Profile) -> dict[str, Any]:
 
 def _read_origins(data: Mapping[str, Any], base: Profile) -> tuple[str, ...]:
     """Return the names and versions of the profiles that a profile extends, directly or indirectly, the nearest first.
-    A profile that was already resolved still lists them."""
+    If the profile was resolved
+    earlier, it lists them under derived_from."""
     if "extends" in data:
         return (f"{base.name} {base.version}", *base.derived_from)
     origins = read_sequence(data.get("derived_from", []), "derived_from")

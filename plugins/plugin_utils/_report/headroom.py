@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Writes how far a certificate's figure is from the limit that it comes closest to."""
+"""Formats how far the figure of a certificate that comes closest to its limit is from this limit."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def figure_text(closest: Mapping[str, Any]) -> str:
 
 
 def _value(closest: Mapping[str, Any]) -> str:
-    """Write the figure in the unit of its limit. The unit of a capacity is that of the load points."""
+    """Format the figure in the unit of its limit. The unit of a capacity is that of the load points."""
     metric, value = find_metric(closest["metric"]), closest["value"]
     if metric is None or closest["metric"] == "capacity":
         return f"{_units.format_number(value)} {closest.get('unit') or ''}".rstrip()

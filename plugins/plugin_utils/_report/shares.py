@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Writes how much of a limit a figure uses."""
+"""Formats the share of a limit that a figure uses."""
 
 from __future__ import annotations
 

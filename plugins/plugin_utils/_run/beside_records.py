@@ -16,8 +16,8 @@ MAX_CERTIFICATE_BYTES = 16 << 20
 
 
 class Said:
-    """A result about the volume in a folder that does not come from comparing the volume with limits. ``name`` is the
-    name of the file, and ``what`` describes its content."""
+    """A file with a result about the volume of a folder, in addition to the record, which compares the volume with its
+    limits. ``name`` is the name of the file, and ``what`` describes its content."""
 
     def __init__(self, files: RunFiles, name: str, what: str) -> None:
         self._files = files
@@ -44,12 +44,12 @@ class Said:
 
 
 def comparisons(files: RunFiles) -> Said:
-    """Return an object for the comparisons of records with their baselines."""
+    """Return the files with the comparisons of volumes with their baselines."""
     return Said(files, COMPARISON, "The comparison")
 
 
 def power_cuts(files: RunFiles) -> Said:
-    """Return an object for the results of power cuts in the history for measured volumes."""
+    """Return the files with the results of power cuts that the history contains for measured volumes."""
     return Said(files, POWER_CUTS, "What is known about power cuts")
 
 

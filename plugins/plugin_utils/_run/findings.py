@@ -136,7 +136,7 @@ def finding(kind: str, verdict: str | None, **data: Any) -> Finding:
 
 
 def of_judgement(judgement: Mapping[str, Any], others: int = 0) -> Finding:
-    """Return the finding of a limit on a row."""
+    """Return the finding that follows from a judgement. ``others`` is the number of other rows that did not pass."""
     return {"kind": LIMIT, "others": others, **{key: value for key, value in judgement.items() if key != "reason"}}
 
 

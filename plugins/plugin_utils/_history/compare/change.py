@@ -246,8 +246,8 @@ class _Question:
     noise: _Noise
 
     def p_value(self, error: Error | None) -> float:
-        """Return the probability of such a change by chance. Half of the error probability is used for the mean, and
-        half for the rows."""
+        """Return the probability that a change of this size occurs by chance. Half of the error probability is used for
+        the mean, and half for the rows."""
         if error is None:
             return 1.0
         mean = _probability(self.beyond, error.host)

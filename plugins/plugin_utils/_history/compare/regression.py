@@ -226,7 +226,7 @@ class _Fleet:
     def _why_none(self, volume: _Volume, reasons: Mapping[Entry, str]) -> str:
         if self._baseline["kind"] == CERTIFICATES:
             if not reasons:
-                return "gate_baseline names no certificate of it that is not revoked"
+                return "gate_baseline names no certificate of it, or only revoked ones"
             entry, reason = list(reasons.items())[-1]
             return f"the certificate that gate_baseline names (run {entry.run_id}) cannot be compared: {reason}"
         return f"{self._why_no_last(volume)}: {_BEGIN}"
@@ -266,8 +266,8 @@ class _Fleet:
     # Comparing.
 
     def _compare(self, volumes: Sequence[_Volume]) -> dict[str, dict[str, Any]]:
-        """Return the comparison of each volume. It is compared together with the volumes of its class that have the
-        same runs or, if there are too few of these, by its own runs alone."""
+        """Return the comparison of each volume. A volume is compared together with the volumes of its class that have
+        the same runs or, if there are too few of these, by its own runs alone."""
         by_question: dict[tuple[Any, ...], list[_Volume]] = {}
         for volume in volumes:
             by_question.setdefault(volume.question, []).append(volume)

@@ -19,8 +19,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions imp
 )
 
 BLIND_MS = 1000
-"""The default for how many milliseconds of writing may be lost unnoticed at the end of a power cut whose outcome is
-kept. docs/power_cut.md contains the measurements that justify this value."""
+"""How many milliseconds of writing may go missing unnoticed at the end of a power cut that counts as kept, if the
+profile does not say. docs/power_cut.md contains the measurements that justify this value."""
 
 _MOST_CUTS = 10_000
 _MOST_BLIND_MS = 3_600_000

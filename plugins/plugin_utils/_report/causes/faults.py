@@ -97,7 +97,8 @@ def _faults(groups: Sequence[LimitGroup], look: Look) -> Iterator[tuple[str, set
 
 
 def _stream(entry: NotKept) -> Any:
-    """Return the stream of a limit, because streams may use different disks. Commits and writes use the same disk."""
+    """Return the stream of a limit. Streams have separate causes, because they may use different disks. The result is
+    None for a log, because commits and writes use the same disk."""
     host, limit, dummy = entry
     return limit["worst"]["stream"] if host.words.layout.by_stream else None
 

@@ -124,7 +124,7 @@ def has_symptoms(group: LimitGroup) -> bool:
 
 
 def _is_told(host: Host, limit: dict[str, Any], ends: Sequence[Mapping[str, Any]]) -> bool:
-    """Return whether another cause of the host explains more than a limit does.
+    """Return whether a limit is left out of the causes, because another cause of the host explains it.
 
     If the tester did not finish (``ends`` contains the reason), this explains limits without a measurement, and also a
     slowest write that did not return. A limit that is undecided because the host was disturbed is ignored if another

@@ -141,7 +141,7 @@ def load_chart(host: Host, metric: str) -> Markup:
 
 
 def _curves(host: Host, metric: str) -> tuple[dict[Series, Points], bool]:
-    """Return the points of each series with at least two points, and whether some of these figures are too low."""
+    """Return the points of each series that has at least two, and whether some figures are only lower bounds."""
     found: dict[Series, list[tuple[int, float]]] = {}
     behind = False
     for dummy, figures in host.results():

@@ -52,8 +52,8 @@ class Column(Generic[_Item]):
 
 @dataclass(frozen=True)
 class Filter(Generic[_Item]):
-    """A filter for rows, in addition to names and verdicts: its name, its title, the values that occur, and the value
-    of the item of a row."""
+    """A filter for rows, in addition to names and verdicts: its name, its title, the values that occur, and a
+    function that returns the value for the item of a row."""
 
     name: str
     title: str
