@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The figures of a test of locks in words: those of a pair in one line, and those of each step."""
+"""Puts the figures of a test of locks into words: those of a pair in one line, and those of each step."""
 
 from __future__ import annotations
 

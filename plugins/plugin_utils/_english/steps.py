@@ -16,7 +16,7 @@ Step = Mapping[str, Any]
 
 
 def named_steps(steps: Sequence[Step], words: Words) -> Iterator[tuple[str, Step]]:
-    """Yield the name of each step with the step. The load point is a part of the name only if there are several."""
+    """Yield each step together with its name. The load point is a part of the name only if there are several."""
     several = len({step["load_point"] for step in steps}) > 1
     for step in steps:
         load = f" with {words.load_text(step['load_point'])}" if several else ""

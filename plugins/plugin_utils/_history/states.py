@@ -6,9 +6,9 @@
 
 The states depend only on the entries, and not on the order in which they were stored. There is one chain of entries for
 each combination of a volume, its content and the name of a profile. In a chain, each certificate supersedes the
-previous one, a failed test ends the validity, and attempts change nothing. The newest entry of each effect decides the
-state of a chain, so a store need not read the others. One of the chains of a volume belongs to the requested profile. A
-fact about the volume makes all of its chains failed.
+previous one, a failed test ends the validity, and attempts change nothing. The newest entry with each effect decides
+the state of a chain, so a store need not read the others. One of the chains of a volume belongs to the requested
+profile. A fact about the volume makes all of its chains failed.
 """
 
 from __future__ import annotations
@@ -139,8 +139,8 @@ class Volume:
 
 
 def volumes(entries: Iterable[Entry]) -> list[Volume]:
-    """Return the volumes of the entries, each with its own entries. Entries without a volume are left out. A replaced
-    volume is a separate volume.
+    """Return the volumes to which the entries belong, each with its own entries. Entries without a volume are left out.
+    A replaced volume is a separate volume.
 
     Machines that share an identity are distinguished by their boot IDs: if the same identity appears under another
     inventory name, it is the same machine if they share a boot ID, and otherwise a clone.

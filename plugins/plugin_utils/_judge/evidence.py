@@ -225,8 +225,8 @@ _TESTS: dict[str, Callable[[Limit, Row, Tables, list[Row], Confidence], Evidence
 
 
 def _at_threshold(limit: Limit, row: Row, tables: Tables, test: Callable[[int], Evidence]) -> Evidence | None:
-    """Test at the limit if the tester counted there. Otherwise, a pass must hold at the next lower threshold,
-    and a fail at the next higher one."""
+    """Apply the test at the limit itself if the tester counted there. Otherwise, a pass must hold at the next lower
+    threshold, and a fail at the next higher one."""
     wanted, counted = limit.threshold_ns, tables.thresholds_of(row)
     if wanted in counted:
         return test(wanted)

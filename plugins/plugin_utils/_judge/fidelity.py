@@ -41,8 +41,8 @@ def deviations(tables: Tables) -> dict[int, list[dict[str, Any]]]:
 
 
 def fidelity_notes(tables: Tables) -> list[Finding]:
-    """Return a note if the steps made too few operations to distinguish a share that deviates by the tolerance from
-    chance."""
+    """Return a note if the steps made so few operations that chance alone could explain a deviation as large as the
+    tolerance."""
     try:
         rows = [row for row in _shares(tables) if row["asked"] and _by_chance(row, tables) > TOLERANCE * row["asked"]]
     except TablesError:

@@ -135,8 +135,8 @@ def _fleet_problems(hosts: list[dict[str, Any]], check_mode: bool) -> list[Findi
 
 
 def _wrong_fails_expected(run: Mapping[str, Any], hosts: list[dict[str, Any]]) -> float | None:
-    """Return how many of the measured hosts may fail by chance at most, given the confidence of their profiles; None if
-    this number is not above one."""
+    """Return the largest number of good hosts that can be expected to fail by chance, given the profiles of the measured
+    hosts; None if this number is not above one."""
     measured = [host["profile"] for host in hosts if host["verdict"] in (*GOOD, FAIL, INCONCLUSIVE)]
     profiles = profiles_by_sha256(run)
     expected = round(
@@ -146,7 +146,7 @@ def _wrong_fails_expected(run: Mapping[str, Any], hosts: list[dict[str, Any]]) -
 
 
 def _wrong_fail_share(profile: Mapping[str, Any]) -> float:
-    """Return the share of all runs in which a profile may fail a good host by chance, or None if it has no
+    """Return the share of all runs in which a profile may fail a good host by chance; 0 if the profile has no
     confidence."""
     confidence = (profile.get("qualifies") or {}).get("confidence")
     return 1 - confidence if isinstance(confidence, float) else 0.0

@@ -104,7 +104,7 @@ def foresee_without_target(profile: Profile, target: Target | OperationsTarget |
 
 
 def _cannot_certify(profile: Profile, plan: Mapping[str, Any]) -> list[Finding]:
-    """Return a note for each requirement of the profile for certification that the plan does not meet."""
+    """Return a note for each of the profile's requirements for certification that the plan does not meet."""
     planned_s, planned_bytes, name = plan["sweep_duration"], plan["queue_manager_bytes"], profile.name
     missing = [size for size in profile.block_sizes if size not in plan["block_sizes_bytes"]]
     notes = []

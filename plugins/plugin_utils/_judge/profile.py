@@ -241,7 +241,7 @@ class Profile:
     @property
     def thresholds_ns(self) -> list[int]:
         """The thresholds above which the tester is to count operations, in ascending order. They come from the limits
-        on percentiles that it can count.
+        on percentiles for which it can count.
 
         Limits on commits and on response times are compared directly, so nothing is counted for them.
         """

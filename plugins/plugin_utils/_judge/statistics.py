@@ -300,7 +300,7 @@ def _share_test(
 
 
 def _crowded(spare: Sequence[int]) -> int:
-    """Return the greatest excess within any period of the length of a cluster."""
+    """Return the greatest excess within any period that is as long as a cluster."""
     running = running_sums([max(0, -second) for second in spare])
     return max(end - start for start, end in zip(running, running[_CROWD_S:] or running[-1:]))
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Formats how far the figure of a certificate that comes closest to its limit is from this limit."""
+"""Formats the figure of a certificate that comes closest to its limit, and how much of the limit it leaves unused."""
 
 from __future__ import annotations
 

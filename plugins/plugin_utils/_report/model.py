@@ -815,7 +815,7 @@ def _plain(data: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def _safe(value: Any) -> Any:
-    """Return nested data of a record with printable text."""
+    """Return nested data of a record, after making all of its text printable."""
     if isinstance(value, Mapping):
         return {printable(str(key)): _safe(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):

@@ -25,8 +25,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Items, Keys, Maybe, Within, check
 
 MAX_SAMPLES_BYTES = 80 << 20
-"""The most that is accepted from one observer. An observer ends when its samples reach 64 MiB, but its last sample can
-take the total above that."""
+"""The largest number of bytes that is accepted from one observer. An observer ends when its samples reach 64 MiB, but
+its last sample can take the total above that."""
 
 
 _ORDER = Keys(

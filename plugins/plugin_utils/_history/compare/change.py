@@ -57,7 +57,8 @@ by any number of runs."""
 
 @dataclass(frozen=True)
 class Deviation:
-    """A standard error, as a logarithm, and its degrees of freedom; those for naming a host may be fewer."""
+    """A standard error, as a logarithm, and its degrees of freedom. Fewer degrees of freedom may be used for naming a
+    host."""
 
     size: float
     degrees: float

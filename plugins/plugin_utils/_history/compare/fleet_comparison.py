@@ -239,7 +239,7 @@ def _classes(volumes: Iterable[_Volume]) -> list[tuple[str, list[_Volume]]]:
 
 
 def _add_earlier_runs(reading: _Reading, volumes: Sequence[_Volume]) -> None:
-    """Read the earlier runs. They are needed to determine how much runs of a volume differ."""
+    """Read the earlier runs of the volumes, which show how much the runs of a volume differ."""
     for volume in volumes:
         own = volume.entry
         same = [

@@ -226,8 +226,8 @@ def _series(group: str, contents: Sequence[Content], figure: str) -> _Series:
 
 @dataclass
 class _ClassNights:
-    """The nights of a class, oldest first: for each certified volume the index of its certificate, and the result for
-    all of them together."""
+    """The nights of a class, oldest first. For each night, ``places`` holds the index of the certificate of each volume
+    that was certified; ``watched`` is the result for all volumes together."""
 
     days: list[str]
     places: list[dict[str, int]]
@@ -324,7 +324,7 @@ def _series_data(series: _Series, class_nights: _ClassNights, label: str, margin
 
 
 def _row_data(series: _Series, row: RowKey, class_nights: _ClassNights, label: str, margin: float) -> dict[str, Any]:
-    """Return the result for one row; places are indexes of certificates."""
+    """Return the result for one row. Certificates are given by their indexes."""
     places, watched = series.judged(row), class_nights.watched
     found = class_nights.places_of(label, watched.conspicuous.get((label, row), ()))
     limit = watched.limits.get((label, row))

@@ -76,7 +76,7 @@ class Common:
 
 @dataclass(frozen=True)
 class FleetNight:
-    """How much slower than usual the volumes of a class, taken together, were on a night, the limit for this, and
+    """A night of a class: how much slower than usual its volumes were, taken together, the limit for this change, and
     whether the night is a finding."""
 
     change: float
@@ -137,8 +137,8 @@ def watch(nights: Sequence[Night], *, margin: float) -> Watched:
 
 
 def is_slow(change: float, nights: Sequence[float], delta: float) -> tuple[float, bool]:
-    """Return the limit for the change that the volumes of a class have in common on a night, from earlier usual nights,
-    and whether it is exceeded."""
+    """Return the limit for the change that the volumes of a class have in common on a night, and whether the change
+    exceeds it. The limit is calculated from earlier usual nights."""
     count = len(nights)
     if count < FEWEST_EARLIER:
         return delta, change >= delta

@@ -96,7 +96,7 @@ def certificates_of_file(name: str, content: bytes, origin: Origin, today: datet
 
 
 def _host_at_end(text: str, hosts: Collection[str]) -> str:
-    """Return the longest name of a host in the inventory that is at the end of the text."""
+    """Return the longest host name of the inventory with which the text ends."""
     for place in range(len(text)):
         if (place == 0 or text[place - 1] in _SEPARATORS) and text[place:] in hosts:
             return text[place:]

@@ -52,8 +52,8 @@ _STATED = (
     "parameters",
     "tables",
 )
-"""The keys in which a certificate must be equal to a certificate that is made again from the record. Later versions may
-extend the other keys."""
+"""The keys whose values must be the same if the certificate is made again from the record. Later versions may extend
+the other keys."""
 
 
 def refuse_contradiction(directory: RunDirectory, folder: str) -> None:

@@ -74,4 +74,4 @@ class SqliteHistory(History):
         )
 
     def _begin_migration(self) -> None:
-        """The transaction has the lock of the whole file."""
+        """Does nothing, because the transaction has locked the whole file."""

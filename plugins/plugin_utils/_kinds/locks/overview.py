@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The part of the page about the locks of all pairs: how long takeovers took against their limit, and what was lost."""
+"""The part of the page about the locks of all pairs: how long takeovers took compared with their limit, and what was
+lost."""
 
 from __future__ import annotations
 

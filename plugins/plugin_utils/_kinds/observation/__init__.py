@@ -17,8 +17,8 @@ WITHOUT_VERDICT = "observed"
 
 
 class Observation(Kind):
-    """A profile judges an observation only if the profile says so. It can be made without a history, because it is
-    also a tool for incidents."""
+    """An observation is judged only if its profile asks for that. It can be made without a history, because it is also
+    a tool for incidents."""
 
     name = "observation"
     facets = ("criteria", "opening", "memory", "view")

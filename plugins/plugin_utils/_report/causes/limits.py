@@ -283,7 +283,7 @@ def next_step(symptoms: Symptoms) -> str:
 
 
 def _advice_on_symptom(key: str, on: Sequence[tuple[Host, str]]) -> list[advice.Advice]:
-    """Return the advice for a symptom of some hosts. For a disturbance, it depends on the kind."""
+    """Return the advice for a symptom of some hosts. For a disturbance, it depends on the kind of disturbance."""
     disturbances = [
         each
         for host, dummy in on

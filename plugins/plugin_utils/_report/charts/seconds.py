@@ -43,8 +43,8 @@ _BOTTOM = 152
 def seconds_charts(
     intervals: Sequence[Mapping[str, Any]], words: Words, slowest: Sequence[Mapping[str, Any]] = ()
 ) -> list[Markup]:
-    """Return a figure for each step's stream that has at least two whole seconds. ``slowest`` contains rows of
-    stalls.csv."""
+    """Return a chart for each stream of a step that was measured for at least two whole seconds. ``slowest`` contains
+    rows of stalls.csv."""
     streams: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
     for second in intervals:
         if not second["partial"]:

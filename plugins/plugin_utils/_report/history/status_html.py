@@ -179,7 +179,7 @@ def statement(status: Mapping[str, Any]) -> str:
 
 
 def figures(asked: Sequence[Mapping[str, Any]], certified: Sequence[Mapping[str, Any]]) -> str:
-    """Describe how many volumes are certified, until when, and which certificate ends next."""
+    """Describe how many volumes are certified, until when, and which certificate expires next."""
     if not asked:
         return "The history contains no volume of these hosts."
     total = f"{_units.format_count(len(asked))} {'volume' if len(asked) == 1 else 'volumes'}"
@@ -202,8 +202,8 @@ def badge(state: str) -> Markup:
 
 
 def _command(reason: Mapping[str, Any]) -> str:
-    """Return the command that certifies again the hosts with a reason. The command is empty if certification does not
-    clear the reason, if there are too many hosts to name, or if one of the names contains special characters."""
+    """Return the command that certifies the hosts with this reason again. The command is empty if certification does
+    not clear the reason, if there are too many hosts to name, or if one of the names contains special characters."""
     hosts = reason["hosts"]
     if reason["playbook"] != "certify":
         return ""

@@ -67,8 +67,8 @@ class Filter(Generic[_Item]):
 
 
 def distinguishing(name: str, title: str, items: Iterable[_Item], of: Callable[[_Item], str]) -> list[Filter[_Item]]:
-    """Return the filter by a value of items. The list is empty if the filter would distinguish nothing, or if there are
-    too many values to choose from."""
+    """Return a list with a filter that distinguishes items by a value. The list is empty if the filter would
+    distinguish nothing, or if there are too many values to choose from."""
     values = sorted({of(item) for item in items} - {""})
     return [Filter(name, title, values, of)] if 1 < len(values) <= _MOST_VALUES else []
 
