@@ -135,8 +135,8 @@ def _fleet_problems(hosts: list[dict[str, Any]], check_mode: bool) -> list[Findi
 
 
 def _wrong_fails_expected(run: Mapping[str, Any], hosts: list[dict[str, Any]]) -> float | None:
-    """Return the largest number of good hosts that can be expected to fail by chance, given the profiles of the measured
-    hosts; None if this number is not above one."""
+    """Return the largest number of good hosts that can be expected to fail by chance, given the profiles of the
+    measured hosts; None if this number is not above one."""
     measured = [host["profile"] for host in hosts if host["verdict"] in (*GOOD, FAIL, INCONCLUSIVE)]
     profiles = profiles_by_sha256(run)
     expected = round(
