@@ -13,8 +13,8 @@ Each round runs the tester without and with --acknowledge, one immediately after
 output contains medians, and the median and range of the ratios of all rounds. This process reads the acknowledgements,
 as a witness does. The delay of an acknowledgement is the time from when the tester read its counts (its line `tick`) to
 when this process received them. Both times are from the same clock, because the hosts of the test bed use the clock of
-this machine. A loss cannot be detected if it covers only the writes of 1 ms plus such a delay. The benchmark prints
-this bound at the end.
+this machine. A loss cannot be detected if all of its writes were made within the last 1 ms plus such a delay. The
+benchmark prints this bound at the end.
 """
 
 import csv

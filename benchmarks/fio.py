@@ -63,7 +63,7 @@ pages and log are used at the same time."""
 Figures = dict[str, tuple[float, float]]
 """Operations per second and mean latency, ns, by stream and operation."""
 Run = tuple[Figures, float]
-"""These figures, and the processor time of the process per operation, ns."""
+"""The figures of a run, and the processor time that its process used per operation, ns."""
 
 
 def options(workload: str, point: Path) -> list[str]:

@@ -75,7 +75,7 @@ def observations(hosts: int, run: int) -> Iterator[ObservedResult]:
 
 
 def measure(place: str, hosts: int, runs: int) -> tuple[float, float]:
-    """Store several runs. Return the seconds that it took to store the last one, and then to produce the status."""
+    """Store several runs. Return the seconds that storing the last run took, and those that the status then took."""
     for run in range(runs):
         begin = time.perf_counter()
         with open_history(place, create=True) as history:

@@ -42,7 +42,7 @@ Run = Callable[[], statistics.Evidence]
 
 
 def cases(seconds: int) -> dict[str, Run]:
-    """Return the functions to measure by name. Each judges that many seconds."""
+    """Return the functions to measure, by name. Each judges a measurement of the given length."""
     rng = random.Random("judging")
     p99, p99_99 = Fraction(1, 100), Fraction(1, 10_000)
 
@@ -74,8 +74,8 @@ def cases(seconds: int) -> dict[str, Run]:
 
 
 def hosts() -> dict[str, Callable[[], object]]:
-    """Return functions by name. Each judges one limit on a host with 16 queue managers: the row of all queue managers,
-    and the rows of those that exceed the limit."""
+    """Return the functions to measure, by name. Each judges one limit on a host with 16 queue managers: the row of all
+    queue managers, and the rows of those that exceed the limit."""
     rng = random.Random("hosts")
     per_cent, risk = Fraction(1, 100), {"alpha": 0.05, "judgements": 357}
 

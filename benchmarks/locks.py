@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tests the locks of honest and of lying file servers of the test bed again and again, and counts the verdicts.
+"""Repeatedly tests the locks of the test bed's honest and lying file servers, and counts the verdicts.
 
     PYTHONPATH=tests:tests/integration python benchmarks/locks.py [--runs 10] [--honest 5] [--liars none] [--load 12]
 
-Each run tests all pairs at the same time over SSH, and each pair has a file server of its own. Pairs of honest servers
-make every step; those of lying servers do not lose a host, because no lie needs that to be seen.
-Each lying server must fail each time in the step that is meant for its lie, and an honest one must never fail. The
-benchmark ends with status 1 if one of them does not, or if anything is left on a host.
+Each run tests all pairs at the same time over SSH, and each pair has a file server of its own. Pairs with an
+honest server carry out every step. Pairs with a lying server leave out the loss of a host, because every lie can be
+detected without it. Each lying server must fail each time in the step that is meant to detect its lie, and an honest
+one must never fail. The benchmark ends with status 1 if this is not the case, or if anything is left on a host.
 """
 
 import argparse
@@ -33,7 +33,7 @@ HONEST = "honest"
 
 @dataclass
 class Count:
-    """The results of all pairs of servers with one character."""
+    """The results of all pairs whose servers have the same character (honest, or one kind of lie)."""
 
     pairs: int = 0
     verdicts: dict[str, int] = field(default_factory=lambda: defaultdict(int))

@@ -46,8 +46,8 @@ STEPS = ("4K", "64K")
 PROFILE = {"name": "scale", "qualifies": {"confidence": "none"}, "limits": [{"metric": "latency_mean", "max": "1 s"}]}
 START_TASK = "Wait on the controller"
 COLLECT_TASKS = ("Collect the tables", "Look at the host, and collect its tables if it has ended")
-"""The names of the task that begins the collection of the tables. Commits use the first name or, if they do not have
-it, the second one."""
+"""The names that the task that begins the collection of the tables has in different commits. The first name that a
+commit contains is used."""
 # The wrapper starts no other program than the wrapped one, so it reads /proc/uptime instead of calling `date`. With -O,
 # ssh only talks to its own master process.
 COUNTING = """#!/bin/sh

@@ -46,7 +46,7 @@ text { font: 14px "Helvetica Neue", Helvetica, Arial, sans-serif; fill: #30363d 
 
 
 def textbook(count: int, slow: int) -> tuple[float, str]:
-    """Return the upper bound of a share, and the verdict, according to the binomial distribution, as if slow writes
+    """Return the upper bound on a share, and the verdict, according to the binomial distribution, as if slow writes
     were independent."""
     upper = _solve(lambda share: incomplete_beta(slow + 1, count - slow, share) >= 1 - ALPHA)
     lower = _solve(lambda share: incomplete_beta(slow, count - slow + 1, share) >= ALPHA) if slow else 0.0

@@ -132,16 +132,15 @@ The section [`locks`](writing_profiles.md#locks) of a profile sets these limits.
 """
 
 LOCK_FIGURES = {
-    "hand_over_s": "seconds from the release of the lock until the other host has it, at most",
-    "verification_s": "seconds of the longest verification of the lock under full load, at most",
-    "takeover_s": "seconds from the loss of a host, or of its connection, until the other host has the lock, at most",
-    "lock_count": "locks that a host holds at once, at least",
+    "hand_over_s": "maximum time in seconds from the release of the lock until the other host has it",
+    "verification_s": "maximum time in seconds that a verification of the lock takes under full load",
+    "takeover_s": "maximum time in seconds from the loss of a host, or of its connection, until the other host has the lock",
+    "lock_count": "minimum number of locks that a host can hold at once",
 }
 """The descriptions of the figures that the limits on locks apply to."""
 
 QUANTITIES = {metrics.DURATION: "duration", metrics.RATE: "rate"}
-"""The names that the column `unit` contains for these kinds of figures, because their limits can be written in several
-units."""
+"""What the column `unit` contains for kinds of figures whose limits can be written in any of several units."""
 
 METRICS_HEAD = """# Metrics
 

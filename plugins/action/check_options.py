@@ -48,9 +48,9 @@ MOST_WARNINGS = 20
 class Said:
     """The variables that are known before a host is contacted: extra variables, variables that the play sets for all
     hosts (with any problems), and variables of each host. All three are stored by name, and evaluated if they are
-    options or were requested. The other fields contain, for each host, the options that were read, the problems, and
-    the hosts that the host's variables would select, and for all hosts, the accepted names and the hosts that have a
-    variable of each name."""
+    options or were requested. For each host, ``values`` contains the options that were read, ``problems`` what is wrong
+    with them, and ``selections`` the hosts that the host's variables would select. For all hosts together, ``accepted``
+    contains the accepted names, and ``hosts_by_name`` the hosts that have a variable of each name."""
 
     extra: Mapping[str, Any]
     of_play: dict[str, Any]
@@ -63,7 +63,7 @@ class Said:
     hosts_by_name: dict[str, list[str]] = field(default_factory=dict)
 
     def add(self, problems: Mapping[str, list[str]]) -> None:
-        """Add a problem to the problems of each of the hosts."""
+        """Add problems, which are given by host."""
         for host, found in problems.items():
             self.problems.setdefault(host, []).extend(found)
 

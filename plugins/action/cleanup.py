@@ -94,8 +94,8 @@ class ActionModule(RemoteAction):
 
 
 def said(answer: dict[str, Any], check: bool) -> list[str]:
-    """Return lines about what was removed, kept and left on a host, one for each directory. The data from the host is
-    untrusted."""
+    """Return one line for each directory, which says whether it was removed, kept or left behind. The data from the
+    host is untrusted."""
     words = {"removed": "would remove" if check else "removed", "kept": "kept", "left": "left behind"}
     found = {key: answer[key] if isinstance(answer.get(key), list) else [] for key in words}
     return [f"{words[key]} {one_line(str(item))}" for key in words for item in found[key]]

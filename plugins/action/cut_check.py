@@ -61,7 +61,7 @@ class ActionModule(RemoteAction):
             raise AnsibleActionFail(str(error)) from error
         (self._volume,), (layout,) = self._own["plan"]["volumes"], self._own["workspace"]["volumes"]
         self._files = files_of(self._directory, host, self._volume["name"], int(started["number"]))
-        # If the user's tasks cut the power instead of a command, they have ended before the wait for the host begins.
+        # If the user's tasks cut the power instead of a command, these tasks end before the wait for the host begins.
         self._command = command_of(
             {"ended_ns": returned.get("begun_ns"), **self._own["command"]}, str(self._own["problem"] or "")
         )

@@ -38,7 +38,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import wr
 JSON_FILE = "drift.json"
 PAGE = "drift.html"
 SINCE = "drift_since"
-"""The variable that holds the day from which on the certificates of a host are considered, for example after an
+"""The variable that holds the first day whose certificates are considered for a host, for example the day of an
 intended change."""
 
 

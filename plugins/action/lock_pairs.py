@@ -99,8 +99,8 @@ def _why_alone(logs: frozenset[tuple[str, str]]) -> str:
 
 
 def _beside_logs(plan: Mapping[str, Any], answer: Mapping[str, Any], names: set[str]) -> dict[str, Any]:
-    """Return the planned volume of a host that shares the queue managers with these names with other hosts. Raises
-    DiscoveryError."""
+    """Return the planned volume of a host. ``names`` are the queue managers that the host shares with other hosts; the
+    volume is on the file system of their logs. Raises DiscoveryError."""
     found = [volume for volume in plan_volumes(answer, []).volumes if names & set(volume["queue_managers"])]
     if len(found) != 1:
         raise DiscoveryError(

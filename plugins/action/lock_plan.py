@@ -21,7 +21,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import S
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
 
 REMOTE = "remote_file_system"
-"""The refusal of a workspace that does not apply here, because the file system is meant to be shared."""
+"""The reason for refusing a workspace that is overridden here, because the file system is meant to be shared."""
 MOST_LOCK_FILES = 100_000
 
 

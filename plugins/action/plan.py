@@ -186,8 +186,8 @@ def preliminary(asked: dict[str, Any]) -> dict[str, Any]:
 
 
 def notes_of_host(notes: dict[str, list[Finding]]) -> list[str]:
-    """Return the notes on all volumes as sentences without duplicates. If a note does not concern all volumes, it names
-    the volumes that it concerns."""
+    """Return the notes on all volumes as sentences without duplicates. A sentence that does not apply to all volumes
+    begins with the names of those to which it applies."""
     each_once: list[Finding] = []
     for note in itertools.chain.from_iterable(notes.values()):
         if note not in each_once:

@@ -125,8 +125,8 @@ class ActionModule(RemoteAction):
 
     def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         received_epoch_s = time.time()
-        # The time for watching queue managers was requested, so it must not be counted in the delay of the connection
-        # or the duration of a round.
+        # The user requested the time that is spent watching queue managers, so it must not count towards the delay of
+        # the connection or the duration of a round.
         called_s = received_epoch_s - self._sent_epoch_s
         bound_s = called_s - max(0.0, min(float(answer["observed_s"]), called_s))
         answer["facts"].update(clock_facts(answer["time_epoch_s"], received_epoch_s, bound_s))

@@ -78,7 +78,7 @@ def call(command, limit_s):
     try:
         said = process.communicate(timeout=limit_s)[1]
     except subprocess.TimeoutExpired:
-        # The storage of the command may hang, so it may never end.
+        # The storage that the command uses may hang, so the command may never end.
         process.kill()
         return None, "the tester had not ended after %d s, so it was killed" % limit_s
     return process.returncode, said[-SAID_MAX_BYTES:].decode("utf-8", "replace").strip()

@@ -88,7 +88,7 @@ class ControllerAction(ActionBase):
         self._task.args = dict(self._given())
         dummy, options = self.validate_argument_spec(argument_spec=self.argument_spec)
         answer = self.answer(options, task_vars or {})
-        # Data for the workflow that this job belongs to, in the same way as with set_stats.
+        # Passes data to the workflow that this job belongs to, as set_stats does.
         told = {"ansible_stats": {"data": answer.get("artifacts"), "per_host": False, "aggregate": True}}
         return {
             **result,

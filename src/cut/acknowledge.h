@@ -1,7 +1,7 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// Entry point of --acknowledge. It tells another machine which writes have returned, so that this machine knows what
+// Entry point of --acknowledge, which tells another machine which writes have returned. That machine then knows what
 // must be present after a power cut. Lines on standard output:
 //
 //   ready ...              see cut/mark.h; the files and their names are on the disk

@@ -12,5 +12,5 @@ struct durability_row {
     const char *file, *from_file;       // the files that the finding names; empty: none
 };
 
-// Writes all columns. row may be NULL if the form wants no values.
+// Writes all columns. row may be NULL if the form contains no values.
 void durability_csv_put(struct csv *csv, const struct durability_row *row);

@@ -39,8 +39,8 @@ static int open_pipes(struct pipes *pipes) {
     return good ? 0 : error;
 }
 
-// A process that hangs in the kernel outlives its supervisor. Therefore, a child closes every descriptor for whose end
-// other processes wait: those of its siblings, and the standard streams.
+// A process that hangs in the kernel outlives its supervisor. Therefore, a child closes every descriptor on which
+// another process may wait for an end of file: those of its siblings, and the standard streams.
 static bool leave_descriptors(const struct family *family, const struct pipes *pipes) {
     bool good = true;
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {

@@ -17,7 +17,7 @@
 #include "figures/distribution.h"
 #include "figures/evidence.h"
 
-// A single slow phase of some seconds must not decide: in fewer seconds there are too few blocks longer than the phase.
+// A single slow phase of a few seconds must not decide: fewer seconds contain too few blocks longer than the phase.
 #define EARLY_END_SECONDS_MIN 60
 #define EARLY_END_SECONDS_MAX 7200      // so that memory and processor time are bounded
 

@@ -113,8 +113,8 @@ static bool has_started(const struct worker *worker) {
     return worker->error.call != NULL || worker->figures[worker->operation]->in_flight.in_flight;
 }
 
-// Each worker of mq-log has its own plan, which is pure arithmetic. Operations that did not start are counted as if
-// they were the next ones.
+// Each worker of mq-log has its own plan, which is pure arithmetic. The operations that did not start are
+// those that follow the last one that did.
 static void count_own_not_started(struct worker *worker, uint64_t until_ns, uint64_t end_ns) {
     struct figures *figures = worker->figures[worker->operation];
     struct schedule schedule = worker_schedule(worker);

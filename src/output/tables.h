@@ -46,7 +46,7 @@ struct table_row {
 
 // columns.c declares each column of these tables once (see csv.h). The header, the rows and the output of --columns are
 // generated from these declarations. The columns of durability.csv and run.csv are declared in cut/durability_csv.c and
-// run_csv.c. Writes all columns of a table. row may be NULL if the form wants no values.
+// run_csv.c. Writes all columns of a table. row may be NULL if the form contains no values.
 void columns_put(struct csv *csv, enum table table, const struct table_row *row);
 
 struct table_file {

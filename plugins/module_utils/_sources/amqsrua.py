@@ -6,8 +6,8 @@ seconds.
 
 The user that runs amqsrua must be a member of the group mqm, or have these authorities (``setmqaut``): +connect and
 +inq on the queue manager, +sub on the topic SYSTEM.ADMIN.TOPIC ($SYS/MQ), and +get, +put and +dsp on
-SYSTEM.DEFAULT.MODEL.QUEUE, which is the model of the queue for the publications. The user gets the publications from
-this queue, and the subscription puts them there.
+SYSTEM.DEFAULT.MODEL.QUEUE, which is the model of the queue for the publications. The user's
+subscription puts the publications on that queue, and the user gets them from there.
 
 Private to this collection; it may change at any time.
 """

@@ -275,8 +275,8 @@ def _tracing():
 
 
 def _noticed():
-    """Return which ways of writing without a watched system call can be detected on this kernel, and whether these are
-    all such ways."""
+    """Return the ways of writing without a watched system call that can be detected on this kernel, and whether there
+    are no other such ways."""
     events = os.path.join(_tracing(), "events")
     has_uring = os.path.isdir(os.path.join(events, "io_uring"))
     # Kernels before 5.18 do not report which request is complete.

@@ -130,8 +130,8 @@ class Cut:
 def cut_of(
     number: int, command: Command, witnessed: Witnessed, returned: Returned, checked: Checked, blind_limit_ns: int
 ) -> Cut:
-    """Return the conclusion from a cut. The outcome is kept only if a loss of more than ``blind_limit_ns`` of writing
-    would have been seen."""
+    """Return a cut with its outcome, which is KEPT only if a loss of more than ``blind_limit_ns`` of writing would have
+    been seen."""
     seen, beyond = witnessed.seen, found_beyond(witnessed.seen, checked.rows)
     # The newest write found may not have returned, but all earlier writes had returned.
     sight = sight_of(seen, power_end_ns(command, witnessed), sum(max(0, writes - 1) for writes in beyond.values()))

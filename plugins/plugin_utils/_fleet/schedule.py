@@ -31,8 +31,8 @@ GRACE_S = 30.0
 LEASE_MIN_S = 120.0
 LEASE_INTERVALS = 6
 LEASE_POLLS = 3
-"""How long an observation continues without a poll: the longest of this number of seconds, of intervals, and of times
-between two polls."""
+"""An observation continues without a poll for the longest of these times: LEASE_MIN_S, LEASE_INTERVALS intervals of the
+observation, and LEASE_POLLS times the expected time between two polls."""
 HOST_CALL_S = 1.0
 """How long a call of one host is assumed to take if all hosts share one fork."""
 
@@ -42,8 +42,8 @@ ENDED = ("finished", "dead", "absent")
 def lead_s(round_s: float, format_s: float) -> float:
     """Return how far in the future the common start time must be. Before that time, every host must be started in one
     round of calls, and its files must be written in full (``format_s`` on the slowest host). The first round, which
-    inspected the hosts, took ``round_s``. The one that starts them took 0.67 to 0.76 times as long with 20, 50 and 100
-    hosts (``make scale``)."""
+    inspected the hosts, took ``round_s``. The round that starts them took 0.67 to 0.76 times as long with 20, 50 and
+    100 hosts (``make scale``)."""
     return LEAD_MIN_S + round_s + format_s
 
 

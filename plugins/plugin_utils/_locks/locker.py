@@ -76,7 +76,7 @@ class SilentError(Exception):
 
 
 class CallError(Exception):
-    """A command of a locker failed that had to succeed."""
+    """A command that had to succeed failed in a locker."""
 
     def __init__(self, host: str, answer: Answer) -> None:
         super().__init__(f"{host}: {answer.verb} {answer.outcome}")

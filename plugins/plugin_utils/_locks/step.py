@@ -30,17 +30,17 @@ class StepEnd(Exception):
 
 
 def broken(cause: str, **figures: Any) -> StepEnd:
-    """Return the end of a step that proved that the storage does not do what it must."""
+    """Return the exception that ends a step because the storage was proven not to do what it must."""
     return StepEnd(BROKEN, cause, figures)
 
 
 def undecided(cause: str, **figures: Any) -> StepEnd:
-    """Return the end of a step that showed nothing."""
+    """Return the exception that ends a step without a conclusion about the storage."""
     return StepEnd(UNDECIDED, cause, figures)
 
 
 def not_covered(cause: str, **figures: Any) -> StepEnd:
-    """Return the end of a step that could not be carried out on these hosts."""
+    """Return the exception that ends a step because it could not be carried out on these hosts."""
     return StepEnd(NOT_COVERED, cause, figures)
 
 

@@ -295,7 +295,7 @@ def _over(step: _Step, observation: Observation) -> Iterable[_Row]:
 
 
 def _run(observation: Observation, options: Options, steps: int) -> dict[str, Any]:
-    """Return the keys of run.csv, with ``complete`` last. If there is no step, the reason for the end explains this."""
+    """Return the keys of run.csv, with ``complete`` last. If there is no step, ``exit_message`` says why."""
     ending = observation.ending or ("" if steps else (observation.problems or ("the source reported nothing",))[0])
     ended_epoch_s = observation.start_epoch_s + observation.elapsed_ns / _NS_PER_S
     run = {

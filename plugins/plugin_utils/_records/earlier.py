@@ -99,8 +99,8 @@ def _cause(judgement: Mapping[str, Any], record: HostRecord) -> str:
 
 
 def _was_proven(judgement: Mapping[str, Any]) -> bool:
-    """Whether a limit was broken beyond chance according to its evidence. In this case, only a disturbance can have
-    left it undecided."""
+    """Whether the evidence that a limit was broken was strong enough to rule out chance. If so, only a disturbance can
+    have left the limit undecided."""
     evidence, confidence = judgement.get("log_evidence"), judgement.get("confidence")
     if evidence is not None and confidence:
         return evidence >= -math.log1p(-confidence)

@@ -282,7 +282,7 @@ def slow_reader_never_blocks_a_writer(place):
 
 @test
 def reader_that_never_reads_loses_the_end(place):
-    """The tester waits for it until the deadline but no longer."""
+    """The tester waits for the reader until the deadline, but no longer."""
     read_end, write_end = os.pipe()
     size = fcntl.fcntl(write_end, 1031, 4096)  # F_SETPIPE_SZ
     os.write(write_end, b"x" * size)

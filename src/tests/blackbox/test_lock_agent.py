@@ -251,7 +251,7 @@ def crashed_locker(place):
 
 @test
 def replaced_files_stay(place):
-    """A name is not removed if it belongs to another file by now."""
+    """A name is not removed if it now belongs to another file."""
     folder = make_folder(place)
     agent = Agent(folder)
     agent.start(1)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""--lock: what the lockers of two agents find out about locks, updates, writes and verifications, if these work and if
-they are broken."""
+"""--lock: what the lockers of two agents find out about locks, updates, writes and verifications, both when these work
+and when they are broken."""
 
 import itertools
 import os

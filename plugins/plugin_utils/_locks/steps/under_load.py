@@ -12,7 +12,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import F
 
 
 def under_load(stage: Stage, load_s: float) -> Figures:
-    """Return the figures of a load that lasts ``load_s`` seconds from the first write on."""
+    """Return the figures of a load that continues for ``load_s`` seconds after its first write."""
     prober = Prober(stage.open(stage.other, LOCK))
     load = stage.load()
 

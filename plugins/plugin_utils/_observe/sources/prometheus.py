@@ -74,7 +74,7 @@ _SINCE_READ, _RUNNING, _UNKNOWN = "since read", "running", "unknown"
 _COUNTER = "counter"
 _MOST_NAMED = 5
 _NOT_TOLD = (
-    "The exporter calls the bytes written a counter, but is neither mq_prometheus (it has no "
+    "The exporter declares the bytes written as a counter, but is neither mq_prometheus (it has no "
     "qmgr_exporter_publications) nor mq-container (the name does not"
     " end in _total). So it is not known how much was written, because it may continue to count or start again "
     "with each answer."

@@ -104,5 +104,5 @@ def test_a_counter_of_neither_exporter_is_not_guessed():
         found = by_prometheus(stripped)
         assert [each.bytes for each in found.intervals] == [None] * (NUMBER - 1)
         assert [problem.partition(",")[0] for problem in found.problems] == [
-            "The exporter calls the bytes written a counter"
+            "The exporter declares the bytes written as a counter"
         ]
