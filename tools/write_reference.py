@@ -134,7 +134,7 @@ The section [`locks`](writing_profiles.md#locks) of a profile sets these limits.
 LOCK_FIGURES = {
     "hand_over_s": "maximum time in seconds from the release of the lock until the other host has it",
     "verification_s": "maximum time in seconds that a verification of the lock takes under full load",
-    "takeover_s": "maximum time in seconds from the loss of a host, or of its connection, until the other host has the lock",
+    "takeover_s": "maximum time in seconds from the loss of a host or its connection until the other host has the lock",
     "lock_count": "minimum number of locks that a host can hold at once",
 }
 """The descriptions of the figures that the limits on locks apply to."""
