@@ -105,7 +105,7 @@ def commits(
 def compare(
     measured: Steps, model_of: Callable[[Step], Commits], marks_of: Callable[[Commits], Sequence[str]]
 ) -> list[float]:
-    """Print the measured commits per second and those of the closed form, and return the ratios of the steps without a
+    """Print the measured commits per second beside those of the model. Return the ratios for the steps without a
     mark."""
     print(
         "| applications | message, bytes | write, KiB (mean) | write, us | busy | commits/s | model | measured / model "

@@ -11,8 +11,8 @@
 
     SECONDS=5 ROUNDS=5 PYTHONPATH=collections .venv-dev/bin/python benchmarks/fio.py tmpfs [WORKLOAD...]
 
-WORKLOAD is one of WORKLOADS below, or one of the collection with streams (etcd-wal, spc1-like ...)
-at its first load point.
+WORKLOAD is one of WORKLOADS below, or a workload of the collection that has streams (etcd-wal, spc1-like ...), at its
+first load point.
 
 Each round runs fio, the tester, and fio again. Each of them uses files of the same size that the tester has just filled
 with random data, because the speed of a disk with a cache depends on how long ago such data was written. The ratio

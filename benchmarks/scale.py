@@ -10,9 +10,9 @@ sweep writes two block sizes to tmpfs at a limited rate, so that the hosts do no
 controller.
 
 Wrappers of ssh, sftp and scp count the remote calls: they record each call, and then make it. Calls between the start
-of the tester and the collection of its tables are polls. The benchmark fails unless every host is in every format of
-the report with a verdict, nothing is left on any host, no host was called more than 4 times (not counting polls), and
-the controller needed at most 250 MiB of memory plus 1 MiB per host.
+of the tester and the collection of its tables count as polls. The benchmark fails unless every host is in every format
+of the report with a verdict, nothing is left on any host, no host was called more than 4 times (not counting polls),
+and the controller needed at most 250 MiB of memory plus 1 MiB per host.
 """
 
 import argparse
@@ -48,7 +48,7 @@ START_TASK = "Wait on the controller"
 COLLECT_TASKS = ("Collect the tables", "Look at the host, and collect its tables if it has ended")
 """The names that the task that begins the collection of the tables has in different commits. The first name that a
 commit contains is used."""
-# The wrapper starts no other program than the wrapped one, so it reads /proc/uptime instead of calling `date`. With -O,
+# The wrapper starts no program except the wrapped one, so it reads /proc/uptime instead of calling `date`. With -O,
 # ssh only talks to its own master process.
 COUNTING = """#!/bin/sh
 read -r now _ < /proc/uptime
@@ -112,7 +112,7 @@ class Run:
         return [(when, match[1]) for when, match in found if match]
 
     def calls_a_host(self, addresses: list[str]) -> tuple[list[int], list[int]]:
-        """For every host, the number of calls that were not polls, and of polls."""
+        """For every host, the number of calls that were not polls, and the number of polls."""
         first = {name: when for when, name in reversed(self.banners())}
         start = first.get(START_TASK, self.end)
         collect = next((first[name] for name in COLLECT_TASKS if name in first), self.end)
@@ -122,7 +122,7 @@ class Run:
         return list(steady.values()), list(polls.values())
 
     def phases(self) -> list[tuple[float, str]]:
-        """The seconds that the tasks of each name took, with the longest first."""
+        """The seconds that the tasks of each name took together, longest first."""
         marks = [*self.banners(), (self.end, "")]
         total: dict[str, float] = defaultdict(float)
         total["(before the first task)"] = marks[0][0] - self.start

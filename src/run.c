@@ -33,7 +33,7 @@ void run_note_stop(struct run *run) {
     }
 }
 
-// All operations of the step so far, without commits.
+// All operations of the step so far, not counting commits.
 static uint64_t operations_so_far(const struct run *run) {
     uint64_t count = 0;
     for (uint32_t i = 0; i < run->workload.streams_count && run->workers.plan.key.step > 0; i++) {

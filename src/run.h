@@ -103,10 +103,10 @@ void measurement_close(struct run *run);
 
 // Checks everything that does not touch the file system under test, and opens the tester's own files.
 bool preflight_surroundings(struct run *run, struct failure *failure);
-// Checks the disks, the memory and other testers, when the directories are open but no file has been created in them.
-// The context is a struct run; see struct workspace.
+// Checks the disks and the memory, and looks for other testers, when the directories are open but no file has been
+// created in them. The context is a struct run; see struct workspace.
 bool preflight_disks(void *context, struct failure *failure);
-// Warns about problems that are no reason to refuse the run.
+// Warns about problems that are not a reason to refuse the run.
 void preflight_warn(struct run *run);
 
 // run_csv.c: what was run, where, and how it ended. Each row contains one key. Unknown values are empty. Keys that do

@@ -181,7 +181,7 @@ class ActionModule(ControllerAction):
 
     @staticmethod
     def _report_dir(said: Said, task_vars: Mapping[str, Any]) -> str:
-        """Return the directory in which a refusal is written: that of the hosts if they agree, otherwise the default
+        """Return the report directory for a refused run: that of the hosts if they agree, otherwise the default
         directory."""
         try:
             return agreed_settings(["gate_report_dir"], said.of_play, said.of_hosts, task_vars["groups"]["all"])[

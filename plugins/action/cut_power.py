@@ -69,7 +69,7 @@ class ActionModule(RemoteAction):
         return refusal or ("" if state.name == WRITING else "no write was acknowledged before the cut")
 
     def _look(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> str:
-        """Return the host's reason why its power must not be cut. A missing answer is also a reason."""
+        """Return the reason that the host gives against cutting its power. A missing answer is also a reason."""
         keep_alive(self._connection)
         renew(self._connection)
         try:

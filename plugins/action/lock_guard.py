@@ -20,8 +20,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._own_connection impo
 
 
 class ActionModule(ControllerAction):
-    """Uses the settings of the task's connection, including its privilege, without contacting the host. If becoming
-    root needs a password, there is no command line."""
+    """Uses the settings of the task's connection, including those for becoming root, without contacting the host. If
+    becoming root needs a password, there is no command line."""
 
     stage = STAGE
     _requires_connection = True

@@ -206,7 +206,7 @@ def _user() -> str:
 
 
 def needs_history(kind: Kind, asked: bool) -> bool:
-    """Whether a run of a kind is refused without a history, given gate_history_required."""
+    """Whether a run of this kind is refused if there is no history. ``asked`` is gate_history_required."""
     return asked and kind.is_remembered and kind.may_need_history
 
 

@@ -82,8 +82,8 @@ def preflights(directory: RunDirectory, host: str, options: dict[str, Any]) -> l
 
 
 def stage_verdict_and_reason(failed: dict[str, Any], stage: str) -> tuple[str, str, str]:
-    """Return the stage, the verdict and the reason of a failed task. They come from this collection's key in the result
-    or, if there is no such key, from the stage of the task and its message."""
+    """Return the stage and the verdict of a failed task, and why it failed. They come from this collection's key in the
+    result or, if there is no such key, from the stage of the task and its message."""
     key = failed.get("logdisk")
     if isinstance(key, dict) and key.get("reason"):
         return str(key.get("stage", "")), str(key.get("verdict", "error")), str(key["reason"])

@@ -57,7 +57,7 @@ class ActionModule(ControllerAction):
 
 
 def sentence(run: SignedRun) -> str:
-    """Return what the signature proves about a run. The time of judgement is only claimed by the signer."""
+    """Return what the signature proves about a run. It does not prove when the run was judged."""
     files = f"all {run.files} files are as they were signed"
     return (
         f"{run.run_id}: signed by {run.signer.principal} with {run.signer.key}, judged at "

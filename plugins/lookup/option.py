@@ -93,7 +93,8 @@ class LookupModule(LookupBase):
         return "" if self.get_option("only_given") and is_empty(given) else read_option(term, given)
 
     def _all_of(self, names: list[str], variables: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the values of the options that are given, and those of their preset. Raises ValueError."""
+        """Return the values of those options that are given, and the values that a given preset sets. Raises
+        ValueError."""
         problems: list[str] = []
         given = {name: self._templar.template(variables[name]) for name in names if name in variables}
         values = read_with_preset(given, load_extra_vars(self._loader), problems)

@@ -170,7 +170,7 @@ def read_text(path):
 
 
 def why(error):
-    """Return the end of a message: the reason of an OSError and, if permission was denied, the user and what to do."""
+    """Return the end of a message: the reason for an OSError and, if permission was denied, the user and what to do."""
     if error.errno not in (errno.EACCES, errno.EPERM):
         return ": %s" % os.strerror(error.errno)
     return " by %s: act as a user of the group mqm (for example workspace_owner: mqm)" % _user.name()

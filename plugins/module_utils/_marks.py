@@ -31,7 +31,7 @@ def closing(descriptor):
 
 
 def open_directory(name, parent, flags=os.O_RDONLY):
-    """Open the directory ``name`` of the directory open as ``parent``. Raises MarkError if it is a symlink."""
+    """Open the directory ``name`` in the directory that is open as ``parent``. Raises MarkError if it is a symlink."""
     try:
         return os.open(name, flags | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=parent)
     except OSError as error:
@@ -137,8 +137,8 @@ def _may_remove(parent, descriptor):
 
 
 def _remove_entry(name, parent):
-    """Remove one file or empty directory of the directory open as ``parent``; if it is a symlink, the symlink is
-    removed and not its target. Returns False if it cannot be removed."""
+    """Remove one file or empty directory from the directory that is open as ``parent``. If it is a symlink, the symlink
+    is removed and not its target. Returns False if it cannot be removed."""
     try:
         if stat.S_ISDIR(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode):
             os.rmdir(name, dir_fd=parent)

@@ -31,7 +31,7 @@ LOCAL_FILE_SYSTEMS = frozenset(
 
 
 def unescape(field):
-    """Undo mountinfo's octal escapes (for example, a space is written as \040)."""
+    """Undo mountinfo's octal escapes (for example, a space is written as \\040)."""
     out = []
     index = 0
     while index < len(field):

@@ -158,7 +158,7 @@ class Run:
         return descriptor
 
     def write_start(self, content):
-        """Write a dict that describes what was started to start.json."""
+        """Write a dict to start.json that describes what was started."""
         write_aside(os.path.join(self.path, "start.json"), json.dumps(content, sort_keys=True))
 
     def read_start(self):

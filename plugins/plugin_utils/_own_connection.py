@@ -12,7 +12,7 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 
 SILENT_S = 2
-"""The connection ends if the host does not answer for this number of seconds. The loss of power of a host is noticed
+"""The connection ends if the host does not answer for this number of seconds. If a host loses power, this is noticed
 within three seconds."""
 
 # Such a connection is not shared, because a shared one would break later. If an option is given twice, ssh uses the
@@ -34,7 +34,7 @@ WRONG_CONNECTION = "the tester's separate connection is possible over ssh and lo
 
 def stream_command(connection: Any, command: list[str], silent_s: int = SILENT_S) -> list[bytes | str]:
     """Return the command line that runs a command on a host outside of Ansible, with the arguments of Ansible's
-    connection to the host. The command line ends after the host has been silent for ``silent_s`` seconds. Raises
+    connection to the host. The command ends after the host has been silent for ``silent_s`` seconds. Raises
     AnsibleActionFail."""
     text = shlex.join(command)
     if connection.become:

@@ -35,6 +35,6 @@ struct position {
 void position_add(struct position *position, const struct geometry *geometry, const struct spot *at,
                   const unsigned char *sector);
 
-// Returns a single content for the whole position. If several apply, the first one in this order: misdirected,
-// unreadable, foreign, damaged, zeroed, torn.
+// Returns one kind of content for the whole position. If several kinds apply, returns the first one in this order:
+// misdirected, unreadable, foreign, damaged, zeroed, torn.
 enum content position_content(const struct position *position);

@@ -85,5 +85,5 @@ void ring_judge(const struct ring *ring, uint64_t acknowledged, uint64_t writing
 // Records that marks or files are missing or too short. file: the number of the first such file.
 void durability_lose_metadata(struct durability *durability, uint32_t worker, uint64_t file);
 
-// Adds the row of a queue manager to the row of all.
+// Adds the row of a queue manager to the row of all queue managers.
 void durability_add(struct durability *all, const struct durability *one);

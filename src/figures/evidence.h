@@ -31,7 +31,7 @@ struct evidence_claim {
 };
 
 // Returns the natural logarithm of the evidence against the claim, with blocks of block_s seconds. If first_s is not 0,
-// the first block has only that many seconds. Returns -INFINITY if no more than the allowed share is over.
+// the first block has only that many seconds. Returns -INFINITY if the share over the threshold is allowed.
 double evidence_of_blocks(const struct evidence_claim *claim, const struct evidence_second *seconds, size_t count,
                           size_t block_s, size_t first_s);
 

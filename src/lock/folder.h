@@ -1,9 +1,8 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The directory with the test files of --lock. Only a directory that the collection created for tests is accepted,
-// which is recognized by the mark .mqops-logdisk.json in it. The functions make calls that may hang, and return 0 or an
-// error.
+// The directory with the test files of --lock. Only a directory that the collection created for tests is accepted. It
+// is recognized by its mark, .mqops-logdisk.json. The functions make calls that may hang, and return 0 or an error.
 #pragma once
 
 #include "lock/shared.h"

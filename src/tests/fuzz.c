@@ -181,7 +181,7 @@ static bool consists_of(const char *text, const char *letters) {
     return text[strspn(text, letters)] == '\0';
 }
 
-// Accepted commands name no other directory, and have what their form says.
+// Accepted commands name no other directory, and have the arguments that their form requires.
 static void fuzz_command(char *text) {
     struct command command;
     char message[PROTOCOL_MESSAGE_BYTES];

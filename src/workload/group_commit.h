@@ -42,7 +42,7 @@ bool group_commit_open(struct group_commit *commits, const struct commit_terms *
 // Half of the applications commit at the start, and the other half just after the first write has begun.
 void group_commit_start(struct group_commit *commits, uint64_t applications, uint64_t message_bytes, uint64_t begin_ns);
 
-// Gathers the commits of the next write, for a logger that is free from the given time on. Returns when the write
+// Gathers the commits of the next write, for a logger that becomes free at the given time. Returns when the write
 // begins, which is at that time or when the next application commits.
 uint64_t group_commit_gather(struct group_commit *commits, uint64_t free_ns);
 

@@ -59,8 +59,8 @@ class Command:
 
 @dataclass(frozen=True)
 class Witnessed:
-    """How the witness ended. ``problem`` says why it did not see the connection break. ``early`` is true if the
-    connection broke before the cut.
+    """How the witness ended. ``problem`` says why the witness did not see the connection break. ``early`` is true if
+    the connection broke before the cut.
 
     ``status`` is the exit status of the tester, or of ssh if the connection broke (255). ``lost_ns`` is the time at
     which the stream of the tester ended, by the monotonic clock of the controller.
@@ -196,7 +196,7 @@ def why_blind(seen: Seen, sight: Sight, beyond: Mapping[int, int], limit_ns: int
     empty string."""
     if sight.visible_from_ns is None or seen.ready is None or len(beyond) != seen.ready.qm:
         return (
-            "it is not known how short a loss at the end could have gone unnoticed, because the "
+            "it is not known how long a loss at the end could have gone unnoticed, because the "
             "tester or its check did not report it"
         )
     if sight.visible_from_ns <= limit_ns:

@@ -47,7 +47,7 @@ LET_END_S = 5.0
 SAID_MAX_BYTES = 16384
 STATE_MAX_BYTES = 64 << 20
 FAILURE_BYTES = 512
-"""Space for the reason of a failure is reserved at the start, because a full disk may be the reason."""
+"""Space for the description of a failure is reserved at the start, because a full disk may be the cause."""
 
 
 class WitnessError(Exception):
@@ -276,7 +276,7 @@ def look(files: Files) -> State:
 
 
 def _is_held(path: str) -> tuple[bool, str]:
-    """Return whether a witness is alive. If it is not, also return the reason of its failure, if it reported one."""
+    """Return whether a witness is alive. If it is not, also return why it failed, if it reported this."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     except OSError:

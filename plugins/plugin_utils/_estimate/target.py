@@ -59,13 +59,13 @@ class OperationsTarget:
 
 
 def target_of(facts: Mapping[str, Any]) -> Target | None:
-    """Return the target of messages in a host's facts, or None."""
+    """Return the target for messages from a host's facts, or None."""
     values = [facts.get(key) for key in _MESSAGE_FACTS]
     return Target(int(values[0]), float(values[1]), int(values[2])) if all(map(_is_usable, values)) else None
 
 
 def operations_target_of(facts: Mapping[str, Any]) -> float | None:
-    """Return the target of operations per second in a host's facts, or None."""
+    """Return the target for operations per second from a host's facts, or None."""
     value = facts.get(_OPERATIONS_FACT)
     return float(value) if _is_usable(value) else None
 

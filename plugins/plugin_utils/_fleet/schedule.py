@@ -126,9 +126,9 @@ def next_poll_s(
     """Return how long to wait before the next poll. Until the expected end, this is ``interval_s``. After it, the wait
     is shorter at first, and becomes longer as time passes.
 
-    Half of MAX_POLLS are used until the expected end, and the other half after it; then there is a single wait until
-    the last host's time is over. If a sweep that began at ``began_epoch_s`` may end early, the first EARLY_POLLS are
-    used for that, because most broken limits show within the first minutes.
+    One half of MAX_POLLS is used before the expected end, and the other half after it. Then there is a single wait
+    until the last host's time is over. If a sweep that began at ``began_epoch_s`` may end early, the first
+    EARLY_POLLS are used for that, because most broken limits show within the first minutes.
     """
     late_s = now - expected_end_epoch_s - COLLECT_SLACK_S
     if polls_left <= 1:

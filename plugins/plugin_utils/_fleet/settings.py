@@ -104,7 +104,8 @@ def check_days(name: str, days: int) -> int:
 
 
 def array_settings(values: Mapping[str, Any]) -> dict[str, str]:
-    """Return the settings of the storage array behind each host that has any, in one line. Raises SettingsError."""
+    """Return the settings of the storage array behind each host, in one line, for hosts that state them. Raises
+    SettingsError."""
     return {host: text for host, text in _of_each_host("gate_array_settings", values, _one_line).items() if text}
 
 

@@ -233,7 +233,8 @@ class PairTest:
             return host_lost(stage, guard.refusal, side.cut)
 
     def _check_may_cut(self, side: Side) -> None:
-        """Raise StepEnd if the host must not be cut off or lose power, or if this would show nothing new."""
+        """Raise StepEnd if the host must not be cut off or lose power, or if the other steps have already shown
+        that the lock is granted to both hosts."""
         if self._is_granted():
             raise not_covered("second_granted")
         if not side.is_confirmed:

@@ -68,7 +68,7 @@ def common(shared: Shared, one: str, other: str) -> frozenset[tuple[str, str]]:
 
 
 def names_pair(plans: Mapping[str, Mapping[str, Any]], host: str) -> bool:
-    """Whether the plans name a partner of a host."""
+    """Whether the plans name a partner for a host."""
     return any(host in couple for couple in _named_couples(plans))
 
 

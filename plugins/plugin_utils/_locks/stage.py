@@ -75,8 +75,8 @@ class Stage:
         return load
 
     def refuse_early(self, prober: Prober) -> None:
-        """Wait until the other host has been refused the lock twice. Raises StepEnd if it gets the lock although it is
-        held."""
+        """Wait until the other host has been refused the lock twice. Raises StepEnd if it gets the lock although the
+        holder has it."""
         if self.wait_until(lambda: prober.has_it() or len(prober.refusals) > 1, BEGIN_S) and not prober.granted_ns:
             return
         raise broken("granted") if prober.granted_ns else undecided("deadline", host=self.other.host, verb="lock")
@@ -126,8 +126,8 @@ class Load:
         return bool(self._failures)
 
     def check(self) -> None:
-        """Raise StepEnd if a write or a verification has failed, or if a verification found the lock with another
-        process."""
+        """Raise StepEnd if a write or a verification has failed, or if a verification found that another process holds
+        the lock."""
         if self.is_broken():
             if self._failures.get("verify") == LOCKED:
                 raise broken("granted", **self.figures())

@@ -176,7 +176,7 @@ def _results(step: _Step, observation: Observation) -> list[_Row]:
 
 def _published(step: _Step) -> _Row:
     """Return the figures that can be derived from rolling averages. There are no percentiles, and the only extreme is
-    the slowest write, if it is certain that it is the slowest."""
+    the slowest write, if it is known."""
     sum_ns = latency_sum_ns(step.intervals)
     operations = sum(each.operations or 0 for each in step.intervals)
     return {

@@ -24,8 +24,8 @@ are too common."""
 
 
 def meant_by(name: str) -> str:
-    """Return the name that was probably meant by a given name. It is empty if the given name is known, or if it is not
-    similar to any known name.
+    """Return the known name that the user of the given name probably meant; empty if the given name is known itself, or
+    if it is not similar to any known name.
 
     One letter may be wrong, missing, superfluous or swapped with its neighbour, and two letters in names of LONG_NAME
     letters or more.

@@ -58,8 +58,8 @@ def read_search(variables: Mapping[str, Any], first: float, largest: int) -> tup
 
 
 def read_loads(given: Any, target: float) -> list[int]:
-    """Return the load points in a list, which may be a text. Raises OptionError if two elements are the same load
-    point, or if one is not possible.
+    """Return the load points in a list, which may be given as text. Raises OptionError if two elements are the same
+    load point, or if one is not possible.
 
     In a text, a decimal comma would split a percentage into a number and another percentage. Therefore, mixing numbers
     and percentages is refused.

@@ -98,7 +98,7 @@ def csv_file_on_a_pipe_without_a_reader(place):
 
 @root_test
 def csv_file_that_is_mounted(place):
-    """A single file that is mounted, as container runtimes do. No other file can be renamed over it."""
+    """A single file is mounted over the name, as container runtimes do. No other file can be renamed over it."""
     inner, outer = place.path + "/inner.csv", place.path + "/outer.csv"
     write(inner, "")
     write(outer, "")

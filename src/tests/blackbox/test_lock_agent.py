@@ -234,8 +234,8 @@ def killed_agent(place):
 
 @test
 def ignored_child_signal(place):
-    """If the parent ignores SIGCHLD, the agent inherits this. Without a new setting, it would not notice that lockers
-    end."""
+    """If the parent ignores SIGCHLD, the agent inherits this. Unless it resets this, it would not notice that
+    lockers end."""
     with agents(make_folder(place), preexec=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN)) as agent:
         agent.start(1)
         equal(agent.ask("1 exit"), "ended status=0")
@@ -322,7 +322,7 @@ def frozen_file_system_below_lockers(place):
 
 @test
 def sanitized(place):
-    """Runs all commands and the threads, and ends lockers in each way, under the address and thread sanitizers."""
+    """Runs all commands and threads, and ends lockers in all possible ways, under the address and thread sanitizers."""
     for kind in ("asan", "tsan"):
         folder, log = make_folder(place, kind), os.path.join(place.path, kind + "-log")
         options = "%s_OPTIONS" % kind.upper()

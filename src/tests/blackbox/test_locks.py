@@ -186,7 +186,7 @@ def updates_without_a_lock(place):
 
 @test
 def torn_record(place):
-    """A mixture of two records is noticed, wherever the border is. The next record is complete again."""
+    """A mixture of two records is noticed, wherever the boundary is. The next record is complete again."""
     folder = make_folder(place)
     with agents(folder) as agent:
         create(agent, record=2)

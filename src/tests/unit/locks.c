@@ -147,7 +147,7 @@ void test_answers(void) {
     check_long_hex();
 }
 
-// A mixture of two records is recognized as neither of them, wherever the border is.
+// A mixture of two records is recognized as neither of them, wherever the boundary is.
 void test_records(void) {
     static _Alignas(PROTOCOL_PAGE_BYTES) unsigned char old[PROTOCOL_PAGE_BYTES], new[PROTOCOL_PAGE_BYTES],
         mixed[PROTOCOL_PAGE_BYTES];

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A holder that is cut off from the file server must lose its lock to the other host, and must not be able to write any
-more when it is back."""
+"""A holder that is cut off from the file server must lose its lock to the other host, and must no longer be able to
+write when it is connected again."""
 
 from __future__ import annotations
 

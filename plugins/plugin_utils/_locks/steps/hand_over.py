@@ -21,8 +21,8 @@ HAND_OVER_S = 30.0
 
 
 def hand_over(stage: Stage, way: str) -> Figures:
-    """Return how long the other host takes to get a lock that the holder releases in one way, if it waits and if it
-    polls."""
+    """Return how long the other host takes to get a lock that the holder releases in the given ``way``: if the other
+    host waits for the lock, and if it polls for it."""
     taken = {mode: _one(stage, way, mode) for mode in MODES}
     return {"way": way, "wait_ns": taken["wait"], "poll_ns": max(taken["poll"] - POLL_MS * 1_000_000, 0)}
 

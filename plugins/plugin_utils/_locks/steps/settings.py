@@ -84,7 +84,7 @@ def _of_host(host: str, own: Settings) -> Iterator[StepEnd]:
 
 
 def wrong_options(own: Settings) -> dict[str, str]:
-    """Return the mount options of an NFS file system with which a lock proves nothing or a write can be given up, each
+    """Return the mount options of an NFS file system that make locks meaningless or let the kernel give up writes, each
     with the value that is required instead."""
     words = _text(own, "mount_options").split(",")
     given = dict(word.partition("=")[::2] for word in words)

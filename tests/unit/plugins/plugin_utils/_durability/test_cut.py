@@ -149,7 +149,7 @@ def test_a_gap_while_it_wrote_counts_as_well():
 def test_what_the_table_does_not_say_is_not_known(table):
     found = cut(checked=Checked(0, table))
     assert found.outcome == INCONCLUSIVE and found.reason.startswith(
-        "it is not known how short a loss at the end could have gone unnoticed"
+        "it is not known how long a loss at the end could have gone unnoticed"
     )
     assert found.unacknowledged_writes is None
 
