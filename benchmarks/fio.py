@@ -92,7 +92,7 @@ def processor_ns(pid: int) -> int:
 
 def watch(work: Path, command: list[str]) -> tuple[str, float]:
     """Return the output of a command, and its processor time in ns per second during the last part of its run. This
-    part lies in the measured time."""
+    part is within the measured time."""
     with (work / "out").open("w") as out:
         process = subprocess.Popen(command, stdout=out)
         seen = []

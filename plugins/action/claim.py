@@ -175,7 +175,7 @@ class ActionModule(ControllerAction):
         )
 
     def _storage_class(self, name: str) -> dict[str, Any]:
-        """Return the properties of a storage class; empty if it may not be read.
+        """Return the properties of a storage class; empty if reading it is not permitted.
         Raises ClusterError if it does not exist."""
         try:
             found = self._list(STORAGE_CLASS, f"read the storage class {name}", name=name)

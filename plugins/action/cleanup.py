@@ -21,7 +21,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options 
 
 
 class ActionModule(RemoteAction):
-    """Calls ``cleanup`` on the host. It never fails, because the gate decides about leftovers."""
+    """Calls ``cleanup`` on the host. It never fails, because the gate judges what is left behind."""
 
     module_name = "mqops.logdisk.cleanup"
     stage = "cleanup"

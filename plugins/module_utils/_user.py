@@ -55,7 +55,7 @@ def why_other(promised, option="workspace_owner"):
         return "%s: there is no user %s on this host" % (option, promised)
     return (
         "this would run as %s, not as %s: remove ansible_become, ansible_become_user and the like (ansible_sudo_user) "
-        "from the extra variables and the inventory; %s alone decides about the user" % (name(), promised, option)
+        "from the extra variables and the inventory; %s alone determines the user" % (name(), promised, option)
     )
 
 

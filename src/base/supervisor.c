@@ -67,7 +67,7 @@ bool supervisor_await(struct supervisor *supervisor, bool (*done)(void *), void 
     for (int signal; (signal = sigtimedwait(&supervisor->signals, NULL, &at_once)) > 0;) {
         stop(supervisor, STOP_SIGNAL, signal);
     }
-    supervisor->hurried = false;        // earlier signals concerned the earlier work
+    supervisor->hurried = false;        // earlier signals were about the earlier work
     while (!done(argument)) {
         if (supervisor_wait(supervisor, now_ns() + SUPERVISOR_POLL_NS)) {
             uint64_t from_ns = begin_ns > supervisor->stopped_at_ns ? begin_ns : supervisor->stopped_at_ns;

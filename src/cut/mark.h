@@ -49,6 +49,6 @@ int mark_open(struct mark *mark, int dir_fd, const char *file_prefix);
 bool mark_note_end(int fd);
 
 // Makes sure that the names in a directory survive a power cut, as well as the names of the directory itself and of its
-// parents on the same file system. Stops at a parent directory that may not be read, unless this run created the
-// directory (names_own).
+// parents on the same file system. Stops at a parent directory that this user is not permitted to read, unless
+// this run created the directory (names_own).
 bool mark_sync_directories(int dir_fd, bool names_own);

@@ -8,7 +8,7 @@
 #define READ_BYTES ((uint64_t)1 << 20)
 #define MEMORY_ALIGNMENT 4096
 
-// Always returns false. If ordinal is 0, the failure does not concern a particular block.
+// Always returns false. If ordinal is 0, the failure is not about a particular block.
 static bool fail(struct verify *verify, const struct mismatch *place, const char *call, int error, const char *what) {
     struct failure *failure = &verify->failure;
     const struct stream_step *stream = verify->stream;

@@ -19,7 +19,7 @@ struct mismatch {
 struct verify {
     const struct workspace *workspace;
     struct stream_step *stream;         // a stream without reads, whose workers are idle and whose pattern has passes
-    // Concerning all steps so far:
+    // For all steps so far:
     _Atomic uint64_t blocks, mismatches;
     struct mismatch kept[VERIFY_MISMATCHES_KEPT];
     struct failure failure;             // the first wrong or unreadable block; status EXIT_MEASURED: none

@@ -6,8 +6,8 @@
 // allocated, locked, printed or formatted between the first and the last operation of a step.
 //
 // A worker owns its figures while it is WORKER_RUNNING. While it is WORKER_IN_CALL (in the system call, or sleeping
-// until its next operation is due) main may borrow them (WORKER_BORROWED) and give them back. If the call returns in the
-// meantime, the worker waits, outside the timed interval. WORKER_ABANDONED is final: the call hung when the run had to
+// until its next operation is due) main may borrow them (WORKER_BORROWED) and give them back. If the call returns
+// meanwhile, the worker waits, outside the timed interval. WORKER_ABANDONED is final: the call hung when the run had to
 // end, main has taken over the figures, and the thread must not touch them again.
 #pragma once
 

@@ -47,7 +47,7 @@ _PUBLISHED = re.compile(
     r"(?:\A|_)(?:qmgr|rlog)_log_(?:physical|logical|write|slowest|timestamp_of_slowest|bytes|in_use|max)"
 )
 """The figures that MQ publishes about its own log. Other figures come from the status of the log or from a replica, and
-do not concern writes."""
+say nothing about writes."""
 _OF_REPLICA = re.compile(r"(?:\A|_)nha_")
 _STATUS = "_qmgr_status"
 _OTHERS = (_STATUS, "_exporter_publications")

@@ -18,8 +18,8 @@ ISOLATED = "isolated"
 
 
 def runs_alone(plan: Mapping[str, Any], hosts: Sequence[str]) -> bool:
-    """Return whether nothing else measures at the same time as a volume of this host, so that ending its sweep early
-    does not reduce the load of others."""
+    """Return whether each volume of this host is measured alone, so that ending its sweep early does not reduce the
+    load on other volumes."""
     return (len(hosts) == 1 or plan.get("sweep_mode") == ISOLATED) and (
         len(plan["volumes"]) == 1 or plan["sweep_volumes"] == IN_TURN
     )

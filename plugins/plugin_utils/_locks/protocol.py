@@ -44,8 +44,8 @@ class ProtocolError(ValueError):
 
 @dataclass(frozen=True)
 class Ready:
-    """The tester's first line: the ID of its run, the boot ID of its host, its version, and the user and the group as
-    which it runs."""
+    """The tester's first line: the ID of its run, the boot ID of its host, its version, and the user and the group that
+    it runs as."""
 
     run_id: str
     boot_id: str

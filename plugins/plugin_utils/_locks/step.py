@@ -30,7 +30,7 @@ class StepEnd(Exception):
 
 
 def broken(cause: str, **figures: Any) -> StepEnd:
-    """Return the exception that ends a step because the storage was proven not to do what it must."""
+    """Return the exception that ends a step because the storage was proven not to do what locks require."""
     return StepEnd(BROKEN, cause, figures)
 
 

@@ -19,9 +19,9 @@ Settings = Mapping[str, Any]
 """The settings of a host, as the module ``lock_start`` returns them. They are untrusted."""
 NFS = ("nfs", "nfs4")
 ALL_LOCAL = ("all", "posix", "both")
-"""The values of the mount option local_lock that make the kernel decide about POSIX locks without asking the server."""
+"""The values of the mount option local_lock that make the kernel grant POSIX locks without asking the server."""
 WANTED = {"soft": "hard", "softerr": "hard", "nolock": "lock"}
-"""Mount options that make the kernel give up writes, or decide about locks without asking the server, each with the
+"""Mount options that make the kernel give up writes, or grant locks without asking the server, each with the
 option that is required instead."""
 UNLIKE = "unlike on both hosts"
 TRUE = ("y", "1", "true")
