@@ -181,6 +181,4 @@ def test_observations_are_ended_and_removed_by_their_run_or_all(running):
 
 def test_another_user_than_the_promised_one_is_told_which_option_decides():
     message = _user.why_other("nobody", "observe_become")
-    assert message.startswith("this would run as ") and message.endswith(
-        "; observe_become alone determines the user"
-    )
+    assert message.startswith("this would run as ") and message.endswith("; observe_become alone determines the user")
