@@ -5,8 +5,8 @@ docs/power_cut_checker.md. Needs root:
 
     PYTHONPATH=tests:tests/integration .venv-dev/bin/python tests/cut_images.py DIRECTORY [NUMBER]
 
-This makes NUMBER power cuts (50 by default) on the test bed, of disks that keep everything that they acknowledged and
-of disks that do not, and then changes a bit or half a sector in some of the files. DIRECTORY/NN contains the
+This cuts the power of disks on the test bed NUMBER times (50 by default). Some disks keep everything that they
+acknowledged, and others do not. Then a bit or half a sector is changed in some of the files. DIRECTORY/NN contains the
 acknowledgements that the witness received (acknowledged) and the files of the queue managers (qm1, qm2). For each cut,
 the verdict of logdisk is printed and stored in DIRECTORY/verdicts.csv. It consists of the exit status (0: kept, 5:
 lost) and the counts. Another checker should report the same status and counts.
@@ -30,7 +30,7 @@ PROJECT = Path(__file__).resolve().parent.parent
 TESTER = PROJECT / "src/build/logdisk"
 SECTOR_BYTES = 512
 CHANGES = ("flip", "half")
-# A disk that cannot be read cannot be copied.
+# Disks whose lost part is unreadable are left out, because they cannot be copied.
 KINDS = (
     "honest",
     "tail",

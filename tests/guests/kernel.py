@@ -15,7 +15,8 @@ def run(*words: object) -> str:
 
 
 def kernel() -> Path:
-    """The tree of its package. No other modules than its own are needed, and ext4 and NVMe are built in."""
+    """Return the directory with the kernel's unpacked package. No modules from elsewhere are needed, and ext4 and NVMe
+    are built in."""
     tree = BUILD / "kernel"
     if not tree.exists():
         BUILD.mkdir(parents=True, exist_ok=True)

@@ -38,8 +38,8 @@ def enter_namespaces() -> None:
 
 @dataclass
 class Guest:
-    """A virtual machine that runs ``script`` when it boots. If its QEMU is killed, it is started again ``off_s``
-    seconds later, so that whoever kills it cuts its power for as long."""
+    """A virtual machine that runs ``script`` when it boots. If its QEMU is killed, QEMU is started again ``off_s``
+    seconds later: killing QEMU cuts the power of the guest for that time."""
 
     name: str
     number: int
@@ -69,7 +69,7 @@ class Guest:
         return self.folder / f"{self.name}.console"
 
     def start(self, root: Path) -> None:
-        """Make its disk and its network interface, and boot it."""
+        """Create the disk and the network interface of the guest, and boot it."""
         overlay = self.folder / f"{self.name}.qcow2"
         run("qemu-img", "create", "-q", "-f", "qcow2", "-b", root, "-F", "raw", overlay)
         run("ip", "tuntap", "add", "dev", f"tap{self.number}", "mode", "tap")
@@ -179,5 +179,5 @@ def make_network() -> None:
 
 
 def encoded(text: str) -> str:
-    """A text as a word of the kernel's command line, from which guest-init decodes it."""
+    """Encode a text as one word of the kernel's command line; guest-init decodes it."""
     return base64.b64encode(text.encode()).decode().rstrip("=")

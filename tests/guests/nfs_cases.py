@@ -13,9 +13,9 @@ UNLIKE = ("11" * 16, "22" * 16)
 
 @dataclass(frozen=True)
 class Case:
-    """A pair of hosts and their server. ``refused`` is the setting with which the pair is to be refused, ``convicted``
-    the steps of which one is to be broken; a case without both must pass. ``is_cut`` says whether hosts are cut, which
-    takes the most time."""
+    """A pair of hosts and their server. ``refused`` is the setting for which the pair must be refused. ``convicted``
+    contains steps, one of which must be broken. A case with neither must pass. ``is_cut`` says whether hosts are cut,
+    which takes the most time."""
 
     setting: str = ""
     server: str = "nfsd"
@@ -46,7 +46,7 @@ CASES = {
     "nfsd-4.1": Case(version="4.1", fail_over=RESTART, is_cut=True),
     "ganesha-4.2": Case(server="ganesha", fail_over=CRASH, is_cut=True),
     "ganesha-4.1": Case(server="ganesha", version="4.1", fail_over=RESTART, is_cut=True),
-    # The kernel takes these options for NFSv3 only, and ignores them otherwise.
+    # The kernel applies these options only to NFSv3, and ignores them otherwise.
     "ignored-local": Case("local_lock=all, ignored", options="local_lock=all"),
     "ignored-nolock": Case("nolock, ignored", options="nolock"),
     "local": Case("local_lock=all", version="3", options="local_lock=all", refused="local_lock"),

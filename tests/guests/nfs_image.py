@@ -40,7 +40,7 @@ def root_disk() -> Path:
 
 
 def tree() -> Path:
-    """The system without the programs of this directory."""
+    """Return the directory with the system, without the programs of tests/guests."""
     target = BUILD / f"nfs-root-{hashlib.sha256(' '.join(PACKAGES).encode()).hexdigest()[:8]}"
     if not target.exists():
         part = target.with_suffix(".part")

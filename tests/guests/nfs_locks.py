@@ -42,7 +42,7 @@ def guests_of(case: Case) -> tuple[Guest, list[Guest]]:
     server = Guest("server", 0, f"file-server start {case.server} {LEASE_S}\n")
     clients = []
     for number, name in ((1, "one"), (2, "two")):
-        # NFSv3 has locks of its own, for which a host needs these services.
+        # NFSv3 uses a separate protocol for locks, for which a host needs these services.
         script = "rpcbind\nrpc.statd\n" if case.version == "3" else ""
         script += f"modprobe nfs {case.parameters}\n"
         script += f"until mount -t nfs -o {case.mount_options} {server.address}:/srv/shared /fut; do sleep 1; done\n"
@@ -122,14 +122,14 @@ def play(folder: Path, content: dict[str, Any]) -> tuple[int, str]:
 
 
 def record_of(folder: Path) -> dict[str, Any]:
-    """The record of the first host."""
+    """Return the record of the first host."""
     paths = [path for path in folder.glob("reports/*/hosts/*/*/record.json") if not path.parents[3].is_symlink()]
     records = {(record := json.loads(path.read_text()))["host"]: record for path in paths}
     return records.get("one") or {}
 
 
 def try_case(name: str, root: Path) -> tuple[Outcome, str]:
-    """Return the result of a case, and what is wrong with it."""
+    """Return the result of a case, and a complaint if it is not the expected one."""
     case = CASES[name]
     server, clients = guests_of(case)
     begin_s = time.monotonic()
@@ -145,7 +145,7 @@ def try_case(name: str, root: Path) -> tuple[Outcome, str]:
 
 
 def keep(name: str, folder: Path, guests: list[Guest]) -> None:
-    """Keep the report and the logs of a case for whoever looks into it."""
+    """Keep the report and the logs of a case for troubleshooting."""
     target = BUILD / "nfs" / name
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(folder / "reports", target / "reports", symlinks=True, dirs_exist_ok=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The result of a case: whether it is as it must be, and its row in the table."""
+"""The result of a case: whether it is the expected one, and its row in the table."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Outcome:
 
     @property
     def found(self) -> str:
-        """What the first broken step says."""
+        """The outcome and the cause of the first step that was not kept."""
         for step in self.not_kept:
             if step["step"] == "settings":
                 return f"refused: {step['figures'].get('setting', step['cause'])}"
@@ -39,7 +39,7 @@ class Outcome:
         return ""
 
     def complaint(self) -> str:
-        """What is wrong with the result, empty if it is as it must be."""
+        """Return how the result differs from the expected one, or an empty text if it does not."""
         case = self.case
         wanted = "pass" if case.is_honest else "fail"
         if (self.verdict, self.status) != (wanted, STATUS_OF[wanted]):

@@ -118,8 +118,8 @@ def junit_verdict(suite: ElementTree.Element) -> str:
 
 
 def summary_verdicts(screen: str, hosts: Iterable[str]) -> dict[str, str]:
-    """Return the hosts that the summary on the screen names, each with its first verdict in the summary, either in the
-    causes or in the line about a single host."""
+    """Return the first verdict of each host that the summary on the screen names, either among the causes or in the
+    line about a single host."""
     causes = re.findall(rf"^  ({'|'.join(VERDICTS)}) +(.+)$", screen, re.MULTILINE)
     causes += [
         (verdict, host)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Inspects, from the machine, what a certification does and leaves behind on hosts of the test bed."""
+"""Inspects what a certification does and leaves behind on hosts of the test bed, as seen from the machine that runs
+them."""
 
 from collections.abc import Iterable
 from contextlib import suppress

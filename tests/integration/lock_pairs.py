@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pairs of hosts that share a directory of a file server, what each lie of a server breaks, and what must not be
-left."""
+"""Pairs of hosts that share a directory of a file server, the step that each dishonest server breaks, and what a test
+must not leave behind."""
 
 import sys
 from pathlib import Path
@@ -75,7 +75,7 @@ def pair(settings: Settings, one: str, two: str, server: ServerSpec, **variables
 
 
 def liar(settings: Settings, character: str, **variables: object) -> list[HostSpec]:
-    """The pair ``{character}1`` and ``{character}2`` of a server with this character."""
+    """Return the hosts ``{character}1`` and ``{character}2``, which share a server with this character."""
     server = ServerSpec(character, character=character, lease_s=LEASE_S, crowded_s=CROWDED_S)
     return pair(settings, f"{character}1", f"{character}2", server, **variables)
 
@@ -85,7 +85,7 @@ def inventory(bed: Bed, path: Path, **variables: object) -> str:
 
 
 def steps_of(outcome: Outcome, host: str) -> list[dict]:
-    """Return the steps of the only pair that a host is in."""
+    """Return the steps of the only pair to which a host belongs."""
     record = outcome.certifications[-1].records[host]
     (tested,) = record["locks"]["pairs"]
     return tested["steps"]
@@ -96,7 +96,7 @@ def not_kept(steps: list[dict]) -> list[tuple[str, str, str]]:
 
 
 def is_seen(character: str, steps: list[dict]) -> bool:
-    """Return whether the lie of a server is seen in the step that is meant for it."""
+    """Return whether a dishonest server was detected in the step that is meant to detect it."""
     name, cause = LIES[character]
     found = [step for step in steps if step["step"] == name]
     if not cause:
@@ -105,13 +105,13 @@ def is_seen(character: str, steps: list[dict]) -> bool:
 
 
 def broken_before(character: str, steps: list[dict]) -> list[dict]:
-    """Return the broken steps before the one that is meant for the lie of a server."""
+    """Return the broken steps before the one that is meant to detect a dishonest server."""
     first = next((number for number, step in enumerate(steps) if step["step"] == LIES[character][0]), len(steps))
     return [step for step in steps[:first] if step["outcome"] == "broken"]
 
 
 def filters(host: Host) -> str:
-    """Return the packet filters of a host."""
+    """Return the tables of packet filters on a host."""
     return run(*host.command("nft", "list", "tables"))
 
 

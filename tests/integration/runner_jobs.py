@@ -94,8 +94,8 @@ class Job:
         return sum(event["event_data"].get("host") == host for event in self.events)
 
     def lines_with(self, hosts: int) -> int:
-        """Return how many lines, without progress, the job would print if it had this many hosts that are all like its
-        last host."""
+        """Return how many lines, not counting progress, the job would print for this many hosts if all of them were
+        like its last host."""
         lines = [line for line in self.lines if not line.startswith(PROGRESS)]
         about = [found[1] or found[2] for line in lines if (found := OF_ONE_HOST.match(line))]
         names = sorted(set(about) - {"localhost"})

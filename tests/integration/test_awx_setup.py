@@ -97,8 +97,8 @@ def test_an_empty_awx_is_set_up(controller: Controller) -> None:
 def test_the_second_run_changes_nothing(controller: Controller, tmp_path: Path) -> None:
     awx = set_up_an_empty_awx(controller)
 
-    # A limit neither skips a task nor contacts a host of the inventory. Credentials that the data does not name are
-    # kept.
+    # With a limit, no task is skipped, and no host of the inventory is contacted. Credentials that the data does not
+    # name are kept.
     awx.requests.clear()
     (tmp_path / "hosts.ini").write_text("mq01 ansible_host=192.0.2.1\n")
     second = set_up(

@@ -18,8 +18,7 @@ FORMATS = set(RENDERERS)
 
 
 def configuration(path: Path, *lines: str) -> dict[str, str]:
-    """Return the environment with a configuration that enables other callbacks than the configuration of the
-    project."""
+    """Return an environment whose configuration enables callbacks other than those that the project enables."""
     path.write_text(
         "\n".join(
             [

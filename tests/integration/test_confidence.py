@@ -2,8 +2,8 @@
 """What a run proves about a limit: it is kept, it is broken, or neither, and then the necessary duration is reported.
 
 Limits are far above the latency of this machine, even if it is busy, and the stalls of a disk are far above the limits.
-If the number of writes matters, they come at a fixed rate. A host that shares its processors is disturbed, so even a
-proven break is left open. `outcome_of` ignores that.
+If the number of writes matters, they come at a fixed rate. A host that shares its processors is disturbed, so the
+verdict on a limit is inconclusive even if the limit is proven to be broken. `outcome_of` ignores such disturbances.
 """
 
 import time
@@ -38,12 +38,12 @@ def stall(host: Host, stall_s: float, gaps_s: Iterable[float]) -> None:
 
 
 def freezes(duration_s: int, every_s: float) -> list[float]:
-    """Gaps between freezes, as long as a run lasts."""
+    """Return the gaps between freezes that go on until a run ends."""
     return [every_s - FREEZE_S] * int(duration_s / every_s - 1)
 
 
 def stalls(count: int, burst: int, every_s: float) -> list[float]:
-    """Gaps between stalls that come in bursts, as on real disks."""
+    """Return the gaps between stalls that come in bursts, as on real disks."""
     gap_s = 0.1
     pause_s = every_s - burst * (STALL_S + gap_s)
     return [gap_s if number % burst else pause_s for number in range(1, count + 1)]
@@ -97,7 +97,7 @@ def test_freezes_and_a_figure_at_its_limit(
     )
     stalling = [
         background(stall, bed["freezing"], FREEZE_S, freezes(duration_s, 2)),
-        # As many stalls as a hundredth of its writes.
+        # One stall for every hundred writes.
         background(stall, bed["edge"], STALL_S, stalls(duration_s * slow_rate // 100, 5, 8)),
     ]
 
@@ -145,8 +145,8 @@ def test_a_run_as_long_as_an_inconclusive_one_asks_for(
 
 @pytest.mark.acceptance
 def test_ten_minutes(start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]) -> None:
-    """A healthy disk certifies, one that freezes now and then breaks the limit on the share of time, and one at its
-    limit remains inconclusive."""
+    """A healthy disk is certified, a disk that freezes now and then breaks the limit on the share of time, and the
+    result for a disk at its limit remains inconclusive."""
     duration_s, slow_rate = 600, 50
     # Silver for one block size, relaxed because other tests write to the same disk, which makes it stall for a second
     # now and then. It does not extend silver, whose limit on 1 MiB could not be removed.

@@ -83,7 +83,7 @@ def test_each_liar_is_named_and_no_honest_disk_is(
 @pytest.mark.thorough
 def test_one_write_too_early(start: Start, tester: Path, tmp_path: Path) -> None:
     """If the witness also counted a write that has not returned yet, the check would report a loss on an honest disk.
-    With one write less, everything is kept."""
+    If the witness counts one write less, the check reports that everything was kept."""
     host = start(HostSpec("h1", disk="cut"))["h1"]
     for seed in range(1, 21):
         witnessed = write_until_cut(host, tester, tmp_path, seed, settled=True)

@@ -74,8 +74,8 @@ def test_no_liar_is_kept_with_a_bound_that_is_false(
     specs = [HostSpec(name, disk="cut", character="tail", cache_blocks=cache_blocks) for name in SILENCES]
     found = cut_often(start, specs, SILENCES, tester, tmp_path)
     show(f"a cache of {cache_blocks} blocks", found)
-    # A loss may remain undetected only if the cache contains fewer writes than those whose acknowledgements had not
-    # arrived, and the report contains their number.
+    # A loss may remain undetected only if the number of writes whose acknowledgements had not arrived exceeds the size
+    # of the cache, and the report contains this number.
     assert [cut for cut in found["h0"] if cut.outcome == KEPT and (cut.visible_from_writes or 0) < cache_blocks] == []
     assert [cut for name in ("h1", "h10") for cut in found[name] if cut.outcome == KEPT] == []
 

@@ -113,7 +113,8 @@ def test_a_disk_that_fails_is_known_soon(
 
 def check(outcome: Outcome, said: str) -> None:
     record = outcome.certification.records["h1"]
-    # A busy machine disturbs even a host that has priority, so a limit that is certainly broken may be inconclusive.
+    # A busy machine disturbs even a host that has priority, so the verdict may be inconclusive although a limit was
+    # broken.
     proven = record["verdict"] == "fail" or DISTURBED in " ".join(record["reasons"])
     assert proven, record["reasons"]
     assert any(reason.startswith(said) for reason in record["reasons"]), record["reasons"]

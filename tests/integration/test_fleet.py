@@ -139,7 +139,7 @@ def test_a_connection_that_breaks_in_mid_run_costs_nothing(
     wait_until_measuring(bed)
     bed["away"].link_down()
     bed["rebooted"].reboot()
-    wait_for(lambda: not bed["away"].pids("logdisk"), "the host that is away finishes")
+    wait_for(lambda: not bed["away"].pids("logdisk"), "the tester on the disconnected host ends")
     bed["away"].link_up()
     outcome = running.result()
     assert outcome.status == 2

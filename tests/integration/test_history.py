@@ -28,7 +28,7 @@ MQLDT_CSV = (
     "4096,103673856,34558314,724878,56458,112402\r\n"
 )
 STATES = {"certifies": "valid", "fails": "failed", "attempt": "none"}
-"""The state that a volume has because of its only certificate, by the effect of that certificate."""
+"""The state of a volume with a single certificate, by the effect of that certificate."""
 
 
 @pytest.fixture

@@ -75,8 +75,8 @@ def start_slice(
 
 
 def check_merged(merged: Job, reports: Path, runs: set[str], expected: dict[str, str]) -> None:
-    """There is one report and one verdict. The job shows those hosts as failed that did not pass, so a relaunch on
-    failed hosts would repeat them."""
+    """There is one report and one verdict. The job shows the hosts that did not pass as failed, so a relaunch on failed
+    hosts would repeat them."""
     assert (merged.rc, merged.status) == (2, "failed")
     assert merged.failed_hosts == {host for host, verdict in expected.items() if verdict not in ("pass", "warn")}
     (told,) = merged.artifact_data.values()

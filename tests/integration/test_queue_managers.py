@@ -113,7 +113,8 @@ def test_one_slow_queue_manager_fails_by_name_and_sixteen_healthy_ones_pass(
     }
     print(rows)  # pytest shows it if the test fails
     assert rows["QM3"]["value"] > 150e6
-    # A host that shares its processors may be disturbed, so a limit that is certainly broken may be inconclusive.
+    # A host that shares its processors may be disturbed, so the verdict may be inconclusive although the limit was
+    # broken.
     assert rows["QM3"]["verdict"] == "fail" or "The host was disturbed" in rows["QM3"]["reason"]
     assert (
         "queue manager QM3 of 4" in rows["QM3"]["reason"]

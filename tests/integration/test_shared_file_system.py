@@ -108,8 +108,8 @@ class Pair:
         self.lockers = []
 
     def next(self, host: Host, file: str, lose: Callable[[], None], patience_s: float) -> str:
-        """Return who on the host gets the lock next after its holder was lost: a process that waits for it, or one that
-        tries repeatedly afterwards."""
+        """Return which process on the host gets the lock next after the holder was lost: one that waits for the lock,
+        or one that tries repeatedly afterwards."""
         waiter, poller = self.locker(host, file), self.locker(host, file)
         before = self.waits()
         waiter.tell("lock", "wait")

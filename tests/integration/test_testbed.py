@@ -112,7 +112,7 @@ def test_a_hung_write(start: Start, disk: str, hang: str, release: str) -> None:
     host.kill("dd")
     assert host.pids("dd"), "a process in a hung write cannot be killed"
     switches[release]()
-    wait_for(lambda: not host.pids("dd"), "dd ends once its write comes back")
+    wait_for(lambda: not host.pids("dd"), "dd ends once its write returns")
 
 
 def test_a_frozen_host_ends(start: Start) -> None:
@@ -144,7 +144,7 @@ def test_looking_into_a_host(start: Start) -> None:
     wait_for(lambda: list(host.pids("sleep").values()) == ["sleep 600"], "sleep is there")
     assert host.kill("sleep") == 1
     wait_for(lambda: not host.pids("sleep"), "sleep ends")
-    wait_for(lambda: not host.zombies(), "PID 1 buries what it adopted")
+    wait_for(lambda: not host.zombies(), "PID 1 reaps the processes that it adopted")
 
 
 def test_reboot(start: Start) -> None:

@@ -24,7 +24,7 @@ from testbed.shell import wait_for
 Start = Callable[..., Bed]
 
 COUNTING = """#!/bin/sh
-# What asks ssh's own master is no call to the host.
+# A command to ssh's own master (-O) is not a call to the host.
 case " $* " in *" -O "*) ;; *) echo call >> {calls} ;; esac
 exec ssh "$@"
 """
@@ -170,9 +170,7 @@ def test_a_frozen_volume_costs_its_neighbours_nothing(
     host.thaw("/log2")
     host.thaw("/log3")
     places = [mount_point for mount_point, settings in QUEUE_MANAGERS.values()]
-    wait_for(
-        lambda: not [path for path in host.files(*places) if "logdisk" in path], "what answers again is cleaned up"
-    )
+    wait_for(lambda: not [path for path in host.files(*places) if "logdisk" in path], "each volume is cleaned up")
     wait_for(lambda: not left_on(host), "nothing is left")
 
     again = controller.run("preflight", "-i", str(inventory), "-e", f"@{given_back}", workspace_allow=["active_log"])

@@ -196,7 +196,8 @@ class Host:
         processes.kill(self.pid)
 
     def hang(self) -> None:
-        """Let the disk whose power is to be cut stop responding; for a shared file system, the host's client."""
+        """Make the disk whose power is to be cut stop responding. On a shared file system, the host's client stops
+        responding instead."""
         power.hang(self.dir)
 
     def cut(self) -> None:

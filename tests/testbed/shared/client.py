@@ -32,7 +32,7 @@ NO_ANSWER = (wire.FORGET, wire.BATCH_FORGET)
 
 class Client:
     """The state of a client. ``pending``: the requests that have not been answered, in order. ``interrupted``: for each
-    request whose process has received a signal, the time at which the kernel gets an answer at the latest."""
+    request whose process has received a signal, the latest time at which the kernel gets an answer."""
 
     def __init__(self, server: str, lease_s: float) -> None:
         self.server = server

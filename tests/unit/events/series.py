@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Makes promtool series of the metrics that the collection writes, and of those that queue managers publish. Time in
-promtool begins in 1970."""
+"""Creates the input series of promtool from the metrics that the collection writes and those that queue managers
+publish. Time in promtool begins in 1970."""
 
 from __future__ import annotations
 

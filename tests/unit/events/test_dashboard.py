@@ -71,7 +71,7 @@ def series(tmp_path_factory):
 
 
 def filled(query, value):
-    """Return a query with the value of its variables."""
+    """Return a query in which this value replaces the variables."""
     return re.sub(r"\$(?:host|profile)\b", lambda dummy: value, query)
 
 

@@ -50,7 +50,8 @@ def metrics(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def ask(metrics, tmp_path_factory):
-    """A function that returns what a Prometheus server that scrapes these files answers to a request of its API."""
+    """Return a function that sends a request to the API of a Prometheus server, which scrapes these files, and returns
+    the answer."""
     own = tmp_path_factory.mktemp("prometheus")
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Files, directory=metrics)) as files:
         threading.Thread(target=files.serve_forever, daemon=True).start()
@@ -102,7 +103,8 @@ def rules(address):
 
 
 def have_run(times):
-    """Return whether each of these times has come: until then, it is in the year 1. At first, there are none."""
+    """Return whether everything with one of these times has happened at least once. Before that, Prometheus reports the
+    year 1, or no times at all."""
     return bool(times) and not any(time.startswith("0001") for time in times)
 
 

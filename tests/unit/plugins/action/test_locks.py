@@ -173,7 +173,7 @@ def test_the_commands_of_the_user():
 
 
 def test_a_guard_of_a_tester_that_runs_as_root_needs_no_sudo():
-    """Such a host may have none."""
+    """Such a host may not have sudo."""
     started = {"settings": {"uid": 0}, "guard": ["ssh", "db01", "python3"]}
     assert lock_guard.command_of_root(started) == started["guard"]
     assert lock_guard.command_of_root({**started, "settings": {"uid": 1001}}) == []

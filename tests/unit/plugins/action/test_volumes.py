@@ -406,7 +406,8 @@ def test_what_concerns_all_volumes_is_said_of_the_host_and_what_does_not_names_t
 
 
 def limited(limit, workload="mailbox-2010", **variables):
-    """Return the tester's options, from the limit of the profile, for a host that runs alone with four load points."""
+    """Return the tester's options that follow from a profile with this limit, for a host that is measured alone with
+    four load points."""
     volumes = read_volumes([], DEFAULTS)
     plan = plan_host(volumes, {**SWEEP, **variables}, {}, workload=load_workload(workload, WORKLOADS))
     profile = load_profile({"name": "mine", "limits": [limit], "waivers": WAIVERS})
