@@ -46,7 +46,7 @@ SAME_FOR_ALL = {
     # The results of tasks that run once. Every host begins with the same observe_wait.
     "gate_refused",
     "observe_wait",
-    # When the run is opened, all hosts are checked to agree on the options in it that concern the run.
+    # Opening the run checks that all hosts agree on the options in these facts that concern the whole run.
     *(kind.plan_fact for kind in KINDS.values()),
     # The values in the data of awx_setup.yml.
     "controller_credential_types",

@@ -112,7 +112,7 @@ def recorded_run(name):
 
 
 def run_table(**keys):
-    """Return run.csv; complete=1 is its last row unless complete is None, and another key that is None is absent."""
+    """Return run.csv. Its last row is complete=1 unless complete is None. Any other key that is None is left out."""
     content = {
         "schema_version": 1,
         "program": "logdisk",
@@ -334,7 +334,7 @@ def over_table(rows):
 
 def over_rows(row, over_ns, operations, seconds, latency_ns=None):
     """Return rows of over.csv: in each of these seconds of a row of results.csv, that many operations took longer than
-    a threshold, latency_ns each."""
+    a threshold, and each took latency_ns."""
     key = {column: row[column] for column in KEY_COLUMNS}
     latency_sum_ns = operations * (latency_ns or over_ns * 5 // 4)
     return [
@@ -449,13 +449,13 @@ def run_directory(base, measured, unmeasured=(), gate=True, expected=None, queue
 
 
 def drop_lines(files, name, number):
-    """Return tables in which one of them lacks a line. Line 1 is the header."""
+    """Return the tables without one line of one of them. Line 1 is the header."""
     lines = files[name].splitlines(keepends=True)
     return {**files, name: b"".join(lines[: number - 1] + lines[number:])}
 
 
 def replace_in(files, name, old, new):
-    """Return tables with a text replaced once in one of them."""
+    """Return the tables with the first occurrence of a text in one of them replaced."""
     assert old.encode() in files[name]
     return {**files, name: files[name].replace(old.encode(), new.encode(), 1)}
 
@@ -553,7 +553,8 @@ def _whole_row(step, load, parts, seconds):
 
 
 def fidelity_rows(rows):
-    """Return a row of fidelity.csv for each stream of the rows of results.csv: it made as many reads as requested."""
+    """Return a row of fidelity.csv for each stream of the rows of results.csv: each stream made as many reads as
+    requested."""
     counts = {}
     for row in rows:
         if row["worker"] == "all" and row["stream"] != "all":

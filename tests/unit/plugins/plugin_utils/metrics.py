@@ -16,7 +16,7 @@ _KNOWN_TYPES = {"counter", "gauge", "histogram", "summary", "untyped"}
 
 def samples_of(text):
     """Return the values by metric name and labels. A parser of OpenMetrics and one of Prometheus's older format must
-    read the same."""
+    read the same values."""
     found: dict[str, dict[tuple, float]] = {}
     for family in open_metrics(text):
         assert family.type in _KNOWN_TYPES

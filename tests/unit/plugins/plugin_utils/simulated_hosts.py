@@ -33,8 +33,8 @@ def tables_of(
     block_sizes: Sequence[int] = (4096, 65536),
     older: bool = False,
 ) -> dict[str, bytes]:
-    """Return the tables of a host with a queue manager on each disk; older ones have no counts of single
-    queue managers."""
+    """Return the tables of a host with a queue manager on each disk. If older is true, they contain no counts of single
+    queue managers, like the tables of older testers."""
     results, intervals, over, batches = [], [], [], []
     for step, size in enumerate(block_sizes, start=1):
         measured = [disk(rng, seconds) for disk in disks]

@@ -28,7 +28,7 @@ def on_a_small_disk(directory: str, body: Callable[..., Any], *arguments: Any, s
     return what it returns."""
     with concurrent.futures.ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         if not pool.submit(_mount, directory, size_bytes).result():
-            pytest.skip("this machine lets an unprivileged user mount nothing")
+            pytest.skip("this machine does not let an unprivileged user mount anything")
         return pool.submit(body, directory, *arguments).result()
 
 

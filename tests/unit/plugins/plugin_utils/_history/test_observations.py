@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Observations in the history: what is stored, which volume of the status it is about, and what the status says."""
+"""Observations in the history: what is stored, to which volume of the status it belongs, and what the status shows."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ HELD = {"outcome": "slower", "ratio": 12.04, "text": TWELVE, "caveats": []}
 
 
 def run_of(tmp_path, held=HELD, place="", **changes):
-    """Return the directory of a run that observed db07, whose comparison with the certificate is as given."""
+    """Return the directory of a run that observed db07, with the given comparison with its certificate."""
     keys = {"kind": "observation", "history": {"place": place, "required": False}}
     directory = RunDirectory.create(str(tmp_path / "seen"), fabricate.run_data(["db07"], **keys))
     files = fabricate.tables(fabricate.step_rows(1, 32768), program="observe")

@@ -314,8 +314,8 @@ def test_each_tested_row_is_a_judgement_of_its_own():
 
 
 def test_tables_of_older_testers_keep_their_rule():
-    """Rows of queue managers without their own counts are compared directly with the limit: they fail without evidence,
-    and only the row of all counts as a judgement."""
+    """Rows of queue managers without their own counts are compared directly with the limit: they can fail without
+    statistical evidence, and only the row of all queue managers together counts as a judgement."""
     rows = fabricate.step_rows(1, 4096, 4, seconds=300)
     rows[2]["latency_p99_ns"] = 1_010_000
     files = fabricate.tables(rows, over=[])

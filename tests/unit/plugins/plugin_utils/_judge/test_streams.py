@@ -397,7 +397,8 @@ def test_what_a_step_has_to_do_as_asked(row, text):
 
 
 def test_the_share_of_a_stream_is_one_of_all_operations():
-    """Chance explains 5 % of 1,000 operations, but 9 % of the stream's 300."""
+    """A deviation of 6 percentage points is beyond chance for all 1,000 operations, but would not be for the stream's
+    300."""
     counts = {READS: 300, LOG: 700}
     rows = fabricate.stream_rows(
         {1: {key: (1, MS, {"operations": n, "bytes": n * 8192, "latency_sum_ns": n * MS}) for key, n in counts.items()}}

@@ -84,7 +84,7 @@ class Server:
         lockers = [Lockers(self.agents[host], "pair1", self.time) for host in (holder, other)]
         return Stage(lockers[0], lockers[1], takeover_s=LEASE_S + 20, clock=self.time)
 
-    # What the conductor does to hosts and network
+    # What the conductor does to hosts and the network
 
     def cut(self, host):
         self.cut_ns[host] = self.time.ns

@@ -131,7 +131,7 @@ def test_a_server_that_grants_the_second_after_a_while_of_load():
 
 
 def test_a_holder_that_sees_its_lock_with_another_process():
-    """The other host need not be the one that has it."""
+    """The process that has the lock may be on a third host."""
     server = Server()
     stranger = Process("three", 1)
     server.time.due.append(lambda: server.time.ns > 12 * SECOND_NS and server.owner.update({"pair1-lock": stranger}))

@@ -65,8 +65,8 @@ def test_the_thresholds_are_the_testers():
 
 @pytest.mark.parametrize("over_ns", [1000, 20000])
 def test_operations_over_a_threshold_are_the_testers(over_ns):
-    """The tester's histogram is not split into seconds, so the seconds of over.csv are added up. If a second's slowest
-    write is below the threshold, the second counts none."""
+    """The tester's histogram is not split into seconds, so the seconds of over.csv are added up. If the slowest write
+    of a second is below the threshold, no write of that second is counted."""
     by_step = {}
     for row in rows("histogram.csv"):
         counts = by_step.setdefault(row["step"], Counter())

@@ -70,8 +70,7 @@ def rows(files, name):
 
 
 def recorded(step):
-    """Return the recorded tables of a step of the tester with one queue manager as the samples that a source would
-    have sent."""
+    """Convert the recorded tables of a step with one queue manager to the samples that a source would have sent."""
     files = {path.name: path.read_bytes() for path in MEASURED.iterdir()}
     of_step = {name: [row for row in rows(files, name) if row["step"] == step] for name in COLUMNS}
     seconds = [

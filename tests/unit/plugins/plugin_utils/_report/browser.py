@@ -49,7 +49,7 @@ _CONTRASTS = """
   return worst;
 })()
 """
-"""The least contrast of text with what is behind it, by element and class."""
+"""The lowest contrast between a text and its background, by element and class."""
 
 _FLAGS = (
     "--headless",

@@ -111,6 +111,6 @@ def empty_columns(path, kind="matrix"):
 
 
 def parsed(path):
-    """Return a page as a strict parser of HTML5 reads it: it raises at the first error."""
+    """Parse a page with a strict HTML5 parser, which raises an exception at the first error."""
     with open(path, encoding="utf-8") as file:
         return html5lib.HTMLParser(strict=True, namespaceHTMLElements=False).parse(file.read())

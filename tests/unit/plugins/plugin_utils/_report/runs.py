@@ -344,7 +344,7 @@ def observation(
 
 
 def cut(number, outcome="kept", reason="all 31,200 acknowledged writes were found", **row):
-    """Return a power cut of a host with one queue manager, as its record has it."""
+    """Return a power cut of a host with one queue manager, in the form in which a record contains it."""
     known = {"acknowledged_writes": "31200", "found_writes": "31201", "in_flight": "new", "outcome": outcome, **row}
     checked = [{**known, "worker": worker} for worker in ("1", "all")] if outcome != "inconclusive" else []
     figures = {

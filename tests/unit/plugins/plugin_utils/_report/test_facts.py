@@ -11,7 +11,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.facts import
 
 
 def shown(**facts):
-    """Return the facts that are shown by group, as (title, value, hint)."""
+    """Return the displayed facts of each group, as (title, value, hint)."""
     return {
         group: [(fact.title, fact.value, fact.hint) for fact in found] for group, found in grouped_facts(facts, {}, {})
     }

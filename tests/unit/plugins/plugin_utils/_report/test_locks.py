@@ -186,7 +186,7 @@ def test_each_cause_has_a_consequence_and_a_next_step():
 
 @pytest.mark.parametrize("code", ["write_error", "verification_error"])
 def test_an_error_at_a_failover_is_a_matter_of_the_file_server(code):
-    """A client that cannot reclaim its lock ends writes with an error, on a hard mount as well."""
+    """A client that cannot reclaim its lock ends writes with an error, even on a hard mount."""
     at_failover, under_load = (
         advice_on_locks([{"kind": "lock_broken", "code": code, "step": step}])
         for step in ("server_failover", "under_load")

@@ -19,14 +19,14 @@ VOLUME = re.compile(r"[^#].*\{host=\"([^\"]*)\",volume=\"([^\"]*)\"")
 
 
 def metrics_of(directory, metrics):
-    """Return the lines of the file with that value of the option gate_metrics."""
+    """Return the lines of the file that is written with this value of the option gate_metrics."""
     model = build_model(directory)
     model.run["parameters"] = {**(model.run.get("parameters") or {}), "gate_metrics": metrics}
     return "".join(logdisk_prom.render(model)).splitlines()
 
 
 def series(text):
-    """Return how many series there are of each volume."""
+    """Return how many series each volume has."""
     return collections.Counter(found.groups() for line in text if (found := VOLUME.match(line)))
 
 

@@ -198,7 +198,7 @@ def test_a_hostile_name_of_a_queue_manager_is_only_text(tmp_path):
 
 
 def changed(directory, **observation):
-    """Change the observation in the record of db01, and render."""
+    """Change the observation in the record of db01, and render the report again."""
     (folder,) = [folder for folder in directory.records.folders() if "db01" in folder]
     path = f"{directory.path}/{folder}/record.json"
     with open(path, encoding="utf-8") as file:

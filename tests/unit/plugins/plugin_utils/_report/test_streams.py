@@ -50,7 +50,7 @@ CUT_OFF = """
   return texts.filter(text => leaves(text.getBoundingClientRect())).map(text => text.textContent);
 })
 """
-"""The texts of charts that do not lie within them."""
+"""The texts that extend beyond their chart."""
 IS_NOT = "Not Jetstress and not a Jetstress result."
 
 

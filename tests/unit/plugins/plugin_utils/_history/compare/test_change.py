@@ -113,7 +113,7 @@ def moderated(variances, degrees, hosts):
 
 
 def oracle(before, after, alpha=0.05):
-    """Return D, se_host, df, p and outcome of each host of a class of at least eight."""
+    """Return D, se_host, df, p and the outcome of each host, for a class of at least eight hosts."""
     before, after = numpy.array(before), numpy.array(after)  # [run][host][row]
     n1, n2, hosts, rows = len(before), len(after), before.shape[1], before.shape[2]
     d = after.mean(axis=0) - before.mean(axis=0)

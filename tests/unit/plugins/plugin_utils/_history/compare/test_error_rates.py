@@ -48,8 +48,8 @@ def runs_of(
     slower: float = 0.0,
     noise: list[float] | None = None,
 ) -> list[Run]:
-    """Return that many runs of hosts with these levels. The slow hosts are slower. noise is the factor by which each
-    host is noisier than deviation."""
+    """Return that many runs of hosts with these levels. The latencies of the hosts in SLOW_HOSTS are increased by
+    slower, in logarithms. noise contains a factor for the deviation of each host."""
     runs = []
     for _ in range(count):
         night, run = rng.gauss(0, NIGHT_DEVIATION), {}
@@ -180,8 +180,8 @@ def test_c1(deviation, runs):
     [(0.02, 3, 3, 95), (0.05, 3, 3, 0), (0.05, 6, 3, 0), (0.02, 1, 1, 0)],
 )
 def test_fleets_of_four_hosts(deviation, before, after, found_at_least):
-    """How much the runs of a host differ is known only from its own runs. Differences between nights count in full, and
-    comparing one run with one other never reports a host."""
+    """With so few hosts, the variation of a host is estimated only from its own runs, including all differences between
+    nights. If one run is compared with one other, no host is ever reported."""
     name = f"four hosts, {deviation:.0%}, {before} v {after}"
     rng, fleets = random.Random(name), 400
     named = sum(bool(compared(rng, 4, deviation, before, after, 0.0)[WORSE]) for _ in range(fleets)) / fleets

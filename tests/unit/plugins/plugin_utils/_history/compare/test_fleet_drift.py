@@ -264,7 +264,7 @@ def test_five_runs_of_mqldt_are_a_course_of_their_throughput(drift, history, tmp
 
 
 def test_what_was_measured_follows_what_was_imported(drift, history, tmp_path):
-    """Only the throughput is continued: the latencies of mqldt do not count."""
+    """Only the throughput forms one series with imported results, because the latencies of mqldt do not count."""
     throughput = BASE["rows"][0]["bytes_per_s"]
     imported(history, tmp_path, "h", rate=int(throughput))
     volume = only(drift(*course("h", [1] * 4 + [1.5] * 2)))

@@ -202,8 +202,8 @@ def test_hosts_of_one_class_may_have_different_windows(tmp_path):
 
 
 def test_a_host_alone_in_its_window_is_still_held_against_its_class(tmp_path):
-    """Five runs of a single host are too few to decide. But the other hosts took part in the same runs, so their class
-    can decide, although each of these hosts was conclusive in its first run."""
+    """Five runs of a single host are too few to decide. The other hosts of its class took part in the same runs, so the
+    host can be compared with its class, although each of the other hosts was already conclusive in its first run."""
     nights = Nights(tmp_path, [f"h{number}" for number in range(9)])
     for _ in range(3):
         nights.certify("")

@@ -125,8 +125,8 @@ def test_a_record_that_its_tables_contradict_is_not_imported(base, place, files,
 
 @pytest.mark.parametrize("ending, imported", [({}, 1), ({"exit_status": 4, "exit_reason": "interrupted"}, 0)])
 def test_a_pass_of_earlier_rules_is_imported_although_its_tables_decide_nothing_today(base, place, ending, imported):
-    """This applies only if the volume was measured to the end, and if the record has no facts about it, as in earlier
-    versions."""
+    """The pass is imported only if the measurement of the volume was complete, and if the record contains no facts
+    about the volume, as in earlier versions."""
     run = make_run(
         base, place, "2026-01-01", files=fabricate.tables(fabricate.sweep_rows(seconds=30), over=[], **ending)
     )

@@ -30,7 +30,7 @@ COLLISIONS = """
   return [document.querySelectorAll('svg.chart path.line').length, found];
 })()
 """
-"""How many lines there are, and the labels that cover a line or another label, with what they cover."""
+"""The number of lines, and each label that covers a line or another label, together with that line or label."""
 
 
 @needs_a_browser
