@@ -82,7 +82,7 @@ class Refused(Exception):
 
 @dataclass
 class Awx:
-    """The objects that were set up, and the requests. ``prefix`` is the path of the API."""
+    """The objects that were set up, and the requests that the API received. ``prefix`` is the path of the API."""
 
     playbooks: Iterable[str]
     prefix: str = "/api/"
@@ -102,7 +102,7 @@ class Awx:
 
     @property
     def changes(self) -> list[tuple[str, str, Any]]:
-        """The requests that would change something, which excludes logging in and updating a project."""
+        """The requests that would change something, apart from logging in and updating a project."""
         return [
             request
             for request in self.requests

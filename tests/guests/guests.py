@@ -181,7 +181,7 @@ def mounted(image: Path) -> Iterator[Path]:
 
 
 def check(image: Path, acknowledged: str) -> tuple[int, dict[str, str], str]:
-    """Return the exit status, the row of all queue managers, and the tester's output."""
+    """Return the exit status, the row for all queue managers together, and the tester's output."""
     tables = image.parent / "tables"
     shutil.rmtree(tables, ignore_errors=True)
     (image.parent / "witness").write_text(acknowledged)

@@ -14,8 +14,8 @@ UNLIKE = ("11" * 16, "22" * 16)
 @dataclass(frozen=True)
 class Case:
     """A pair of hosts and their server. ``refused`` is the setting for which the pair must be refused. ``convicted``
-    contains steps, one of which must be broken. A case with neither must pass. ``is_cut`` says whether hosts are cut,
-    which takes the most time."""
+    contains steps, one of which must be broken. A case with neither must pass. ``is_cut`` determines whether hosts are
+    also cut off and lose power, which takes the most time."""
 
     setting: str = ""
     server: str = "nfsd"

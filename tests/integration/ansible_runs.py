@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs the real ansible-playbook of a version of ansible-core, like a user in a separate directory."""
+"""Runs the real ansible-playbook of a version of ansible-core, as a user would in a separate directory."""
 
 import json
 import os
@@ -68,7 +68,8 @@ class Outcome:
 
     @property
     def words(self) -> str:
-        """The screen in one line: older versions of ansible-core break lines within sentences."""
+        """The output on the screen as a single line, because older versions of ansible-core break lines within
+        sentences."""
         return " ".join(self.screen.split())
 
     @property

@@ -102,8 +102,8 @@ def read_csv(path: Path) -> list[dict[str, str]]:
 
 
 def junit_verdict(suite: ElementTree.Element) -> str:
-    """Return the result of a suite, which is that of its worst case, for a system that knows only JUnit. The counts of
-    the suite are checked as well."""
+    """Return the result of a suite as a system that knows only JUnit determines it: the result of the worst case. The
+    counts of the suite are checked as well."""
     found = defaultdict(list)
     for case in suite.iter("testcase"):
         for result in case:

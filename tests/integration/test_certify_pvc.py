@@ -26,7 +26,8 @@ SMALL = {
     "claim_namespace": "mq",
     "claim_patience": 3,
 }
-# The tester as in a container: with only itself and its volume, an unprivileged user, and a separate host name.
+# Runs the tester as in a container: as an unprivileged user, with a separate host name, and without files other than
+# itself and its volume.
 CONTAINED = """
 hostname "$1"; root=$2; shift 2
 mount -t proc proc "$root/proc" && mount --bind "$root" "$root" && mount -o remount,ro,bind "$root" || exit 99

@@ -78,7 +78,7 @@ def test_a_run_that_is_not_there(start: Start, controller: Controller, tmp_path:
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A directory on a file system that is soon full."""
+    """A directory on a file system that fills up quickly."""
     path = tmp_path / "small"
     path.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1M", "tmpfs", str(path)], check=True)

@@ -2,8 +2,8 @@
 """What a run proves about a limit: it is kept, it is broken, or neither, and then the necessary duration is reported.
 
 Limits are far above the latency of this machine, even if it is busy, and the stalls of a disk are far above the limits.
-If the number of writes matters, they come at a fixed rate. A host that shares its processors is disturbed, so the
-verdict on a limit is inconclusive even if the limit is proven to be broken. `outcome_of` ignores such disturbances.
+If the number of writes matters, the tester writes at a fixed rate. A host that shares its processors is disturbed, so
+the verdict on a limit is inconclusive even if the limit is proven to be broken. `outcome_of` ignores such disturbances.
 """
 
 import time

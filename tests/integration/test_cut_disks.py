@@ -20,8 +20,8 @@ Start = Callable[..., Bed]
 
 KEPT, LOST = 0, 5
 QUEUE_MANAGERS = 2
-# More writes than fit into the caches, and more than the ring has positions, so the preformatted data has left the
-# caches, and each position has been overwritten.
+# There are more writes than the caches can hold and than the ring has positions. Therefore, the preformatted data has
+# left the caches, and each position has been overwritten.
 WRITES = 1200
 DIRECTORY = "--dir=/fut/qm"
 QM = f"--qm={QUEUE_MANAGERS}"

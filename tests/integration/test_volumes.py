@@ -86,8 +86,8 @@ def planned_start_s(directory: Path) -> float:
 def test_a_frozen_volume_costs_its_neighbours_nothing(
     start: Start, controller: Controller, tmp_path: Path, background: Callable[..., Future]
 ) -> None:
-    """The volumes are discovered. One of them freezes while it is measured,
-    and one before its directories are created."""
+    """The volumes are discovered. One volume freezes while it is measured, and another one before its directories are
+    created."""
     bed = start(
         HostSpec(
             "h1",

@@ -230,8 +230,8 @@ class Host:
         return Path(f"/proc/{self.pid}/root")
 
     def pids(self, name: str = "*") -> dict[int, str]:
-        """Return the process IDs on the machine, and the command lines, of those processes of the host whose program
-        name matches the pattern."""
+        """Return the command lines of the host's processes whose program name matches the pattern, by their process ID
+        on the machine."""
         inside = processes.namespace(self.pid, "pid")
         found = {}
         for pid in processes.all_pids():

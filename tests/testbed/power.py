@@ -38,7 +38,7 @@ def first_pid(directory: Path, net: str) -> int:
 
 
 def disk_pids(directory: Path) -> list[int]:
-    """Return the processes that are a host's disk, in the order in which they die: nbdkit, which has the cache, and
+    """Return the processes that provide a host's disk, in the order in which they die: nbdkit, which has the cache, and
     nbdfuse; or the client of a shared file system."""
     lines = {pid: processes.command_line(pid) for pid in processes.all_pids()}
     shared = [pid for pid, line in lines.items() if f" -m {CLIENT} " in line and line.endswith(f" {directory}")]
@@ -52,7 +52,7 @@ def disk_pids(directory: Path) -> list[int]:
 
 
 def hang(directory: Path) -> None:
-    """Stop the answers of the disk, so that everything that it has acknowledged reaches a witness before cut(), no
+    """Make the disk stop answering, so that everything that it has acknowledged reaches a witness before cut(), no
     matter how slow the connection is."""
     processes.kill(disk_pids(directory)[0], signal.SIGSTOP)
 

@@ -52,7 +52,8 @@ def attributes(node: Node) -> bytes:
 
 
 def entry(node: Node) -> bytes:
-    """Return the entry of a name. Hosts look it up again each time, because another host may have changed it."""
+    """Return the answer to the lookup of a name. Hosts look up a name again each time, because another host may have
+    changed it."""
     return wire.ENTRY.pack(node.number, 0, 0, 0, 0, 0) + attributes(node)
 
 

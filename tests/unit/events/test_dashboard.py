@@ -76,7 +76,7 @@ def filled(query, value):
 
 
 def names_in(texts):
-    """Return the words of queries that can be the name of a metric: those with an underscore, outside of strings."""
+    """Return the words in queries that may be names of metrics: those with an underscore, outside of strings."""
     functions = {"label_replace", "avg_over_time", "sort_desc", "group_left", "group_right"}
     labels = {"mount_point", "queue_manager"}
     words = itertools.chain(

@@ -35,7 +35,7 @@ EXPIRING, SLOW = "LogdiskCertificateExpiring", "MQLogWriteLatencyHigh"
 
 
 class Rulebook:
-    """A running ansible-rulebook between notifications and jobs."""
+    """A running ansible-rulebook that receives notifications and starts jobs."""
 
     def __init__(self, port: int, awx: StartingAwx) -> None:
         self._url = f"http://127.0.0.1:{port}/alerts"

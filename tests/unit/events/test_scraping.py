@@ -103,8 +103,8 @@ def rules(address):
 
 
 def have_run(times):
-    """Return whether everything with one of these times has happened at least once. Before that, Prometheus reports the
-    year 1, or no times at all."""
+    """Return whether all these times are known. Prometheus reports the year 1 for a scrape or an evaluation that has
+    not happened yet, and at first no times at all."""
     return bool(times) and not any(time.startswith("0001") for time in times)
 
 

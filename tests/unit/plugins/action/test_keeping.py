@@ -260,7 +260,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def trusted(certificate, monkeypatch):
-    """The certificate of the server is trusted, there is a token, and no proxy."""
+    """The certificate of the server is trusted, a token is set, and no proxy is used."""
     for name in ("http_proxy", "https_proxy", "HTTPS_PROXY", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("SSL_CERT_FILE", certificate[0])

@@ -73,8 +73,8 @@ def test_an_observation_is_cut_off_only_when_its_host_is_given_up(tmp_path, give
 
 
 def polled(monkeypatch, tmp_path, directory, answers, known, give_up=False):
-    """Poll a host with two queue managers once, whose modules answer as given, by volume. Return the result and the
-    calls to the host."""
+    """Poll a host with two queue managers once. ``answers`` contains the module's answer for each volume. Return the
+    result and the calls to the host."""
     asked, calls = {"interval": 10, "duration": 60, "calls": ["MQPUT"]}, []
 
     def call(self, arguments, task_vars):

@@ -106,7 +106,7 @@ def table(columns, rows):
 
 
 def recorded_run(name):
-    """Return run.csv of a recorded run of the tester as a dict of text."""
+    """Return the keys and values of run.csv from a recorded run of the tester."""
     text = (PROJECT / f"tests/fixtures/tables/{name}/run.csv").read_text(encoding="utf-8")
     return dict(csv.reader(io.StringIO(text)))
 
@@ -144,7 +144,7 @@ def run_table(**keys):
 def result_row(
     step=1, block_size_bytes=4096, queue_managers=1, queue_manager="all", seconds=600, latency_ns=200_000, **figures
 ):
-    """Return a row of results.csv as a dict, consistent in itself unless figures say otherwise."""
+    """Return a row of results.csv as a dict. Its values are consistent unless figures contains others."""
     elapsed_ns = int(seconds * 1e9)
     writers = queue_managers if queue_manager == "all" else 1
     writes = elapsed_ns // latency_ns * writers

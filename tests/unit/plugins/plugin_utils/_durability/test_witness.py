@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The witness outlives the process that starts it, ends with its stream or with Ansible, and reports if it could not
-write what it saw."""
+"""The witness outlives the process that starts it, ends when its stream or Ansible ends, and reports if it could not
+write what it received."""
 
 from __future__ import annotations
 

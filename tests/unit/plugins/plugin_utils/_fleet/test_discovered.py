@@ -331,7 +331,7 @@ def test_the_plan_can_be_edited_and_given_back():
 
 
 class TextOfAHost(str):
-    """Text from a host, in a class of its own, as ansible-core 2.16 marks it."""
+    """Text from a host, which ansible-core 2.16 marks by a class of its own."""
 
 
 def test_the_plan_is_written_whatever_class_the_texts_of_a_host_have():

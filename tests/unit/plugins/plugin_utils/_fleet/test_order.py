@@ -254,7 +254,7 @@ COMMITS = {
 
 
 def commits(**run_keys):
-    """Return a tester's answer to an order of commits for three queue managers."""
+    """Return the tables of a tester that was ordered to measure commits of three queue managers."""
     rows = fabricate.commit_rows({(2048, count): (2500, 8192, 200_000, 400_000) for count in (1, 60)}, 3)
     of_commits = {
         "option_applications": "1 60",
@@ -293,7 +293,7 @@ ROWS = {("log", "write"): (1, 200_000, {})}
 
 
 def streams(rows=None, **run_keys):
-    """Return a tester's answer to an order of etcd's log."""
+    """Return the tables of a tester that was ordered to measure the workload of etcd's log."""
     keys = {
         **ANSWERED,
         **fabricate.STREAMS_RUN,

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The certificate: its content and its volume, which are the same whenever it is made."""
+"""The content and the volume of a certificate, which are the same no matter when it is made."""
 
 from __future__ import annotations
 

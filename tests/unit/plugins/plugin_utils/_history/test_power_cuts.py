@@ -50,7 +50,7 @@ def place(tmp_path):
 
 
 def certification(base, place, profile=PROFILE, host="h", **keys):
-    """Return a run that was measured, looked up and judged."""
+    """Return a run that was measured, and judged after its power cuts were looked up."""
     directory = RunDirectory.create(
         str(base), fabricate.run_data([host], profile, history={"place": place, "required": True})
     )

@@ -125,7 +125,7 @@ def test_a_profile_that_only_failed_is_shown_if_nothing_certifies():
 
 
 def asked(*entries, profiles=None, revoked=()):
-    """Return profile and state of the requested entry, and the other listed profiles."""
+    """Return the profile and the state of the requested entry, and the other listed profiles."""
     lines = fleet_status(entries, revoked, TODAY, profiles=profiles)
     return [(line.profile, line.state) for line in lines if line.is_asked], sorted(
         line.profile for line in lines if not line.is_asked

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The figure of a volume that comes closest to its limit, which its certificate keeps."""
+"""The figure of a volume that comes closest to its limit. The certificate contains this figure."""
 
 from __future__ import annotations
 

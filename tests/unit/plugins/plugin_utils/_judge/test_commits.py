@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Limits on commits: which rows they judge, the comparison without statistics, and that no profile for writes passes a
-run of commits."""
+"""Limits on commits: to which rows they apply, and how figures are compared without statistics. A run of commits never
+passes with a profile for writes."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The notes that warn before a sweep that it is too short."""
+"""The notes that warn, before a sweep starts, that it is too short."""
 
 from __future__ import annotations
 

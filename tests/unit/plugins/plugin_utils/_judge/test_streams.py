@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Limits on streams: which rows they judge, and with what result."""
+"""Limits on streams: to which rows they apply, and what the result is."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ DONE = CommandResult(0, "", "", 0.1)
 
 
 class World:
-    """A server with two hosts that can be cut, lose power and come back."""
+    """A server with two hosts that can be cut off, lose power and come back."""
 
     def __init__(self, monkeypatch, character="honest"):
         self.server = Server(character)

@@ -60,7 +60,7 @@ def maximum(at_s, latency_ns, stream="log"):
 
 
 def read(*texts, **options):
-    """Read texts that were written when the observation began, so the clocks agree there."""
+    """Read texts that were written when the observation began, at which time the clocks agree."""
     samples = [Sample(EPOCH, BASE, text if isinstance(text, str) else json.dumps(text)) for text in texts]
     return bpftrace.read(samples, Options("QM1", **options))
 

@@ -186,7 +186,7 @@ def exact(by_second=((200_000, 300_000), (250_000,) * 5), stream=LOG, stalls=(),
 
 
 def whole(observation, options=EXACT):
-    """Return the tables and the row of all workers of each step."""
+    """Return the tables, and for each step the row for all workers together."""
     tables = parse_tables(tables_of(observation, options))
     return tables, [row for row in tables.results if row["worker"] == "all"]
 

@@ -424,7 +424,7 @@ def kept_cuts(base, count, profile=None, hosts=("db01",)):
 
 def locks(base):
     """Return a test of locks: a pair that keeps every promise, one whose former holder still writes, one that takes
-    over too late and has no command for the rest, one that was not finished, and a host without a record."""
+    over too late and lacks the commands for further steps, one that was not finished, and a host without a record."""
     pairs = [
         lock_pairs.pair("db01", "db02"),
         changed(lock_pairs.pair("db03", "db04"), "cut_off", "broken", "late_write_landed", "db03", late_sectors=88),

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The capacity of volumes: its sentence, its table, and where it is shown."""
+"""The capacity of volumes in reports: the sentence and the table about it, and where they are shown."""
 
 from __future__ import annotations
 

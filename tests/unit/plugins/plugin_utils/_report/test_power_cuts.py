@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Reports about power cuts: the result of each cut, the losses with their meaning, and the losses that could not be
-seen."""
+"""Reports about power cuts: the result of each cut, the losses and what they mean, and the losses that would not have
+been detected."""
 
 from __future__ import annotations
 

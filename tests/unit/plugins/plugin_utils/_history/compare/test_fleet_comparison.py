@@ -48,7 +48,7 @@ def night(hosts, day, slow=(), spread=0.01, **fields):
 
 @pytest.fixture
 def compared(tmp_path):
-    """Store certificates and compare those of the days below 10 with the others; days from 20 on are not selected."""
+    """Store certificates, and compare those of days 1 to 9 with those of days 10 to 19. Later days are not selected."""
 
     def compare(
         *certificates,
@@ -148,7 +148,7 @@ def test_a_few_hosts_are_held_against_their_own_runs(compared):
 
 
 def test_earlier_runs_tell_how_much_the_runs_of_a_few_hosts_differ(compared):
-    """Only comparable certificates of the same volume count, from before the first selected one."""
+    """Only comparable certificates of the same volume count, and only if they are older than the first selected one."""
     earlier = [each for day in range(1, 7) for each in night(FEW, day)]
     unlike = [
         certificate("h0", 7, 9, disturbances=["x"]),

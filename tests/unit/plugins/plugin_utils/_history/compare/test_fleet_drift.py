@@ -196,7 +196,7 @@ def test_the_class_tells_how_much_certificates_differ_but_not_its_past_steps(dri
 
 
 def night(number, factor, slower="", hosts=8):
-    """Return the certificates of a night of a class; one of its hosts may be slower than the others."""
+    """Return the certificates of a class for one night; one of the hosts may be slower than the others."""
     rng = random.Random(number)
     return [
         certificate(f"db{host}", number, factor * (1.3 if f"db{host}" == slower else 1) * math.exp(rng.gauss(0, 0.01)))

@@ -409,7 +409,7 @@ def test_a_migration_that_fails_leaves_the_history_as_it_was(place, monkeypatch)
 
 
 def write_runs(place, writer, runs, started):
-    """Store runs of 100 certificates; the body of another process."""
+    """Store runs of 100 certificates. This function runs in a separate process."""
     started.wait()
     with open_history(place, create=True) as history:
         for run in range(runs):

@@ -29,7 +29,7 @@ BEFORE = datetime.date(2026, 3, 1)
 
 
 def make_run(base, place, day, hosts=("db07",), files=GOOD, volumes=("log",), measured=None, skipped=(), **keys):
-    """Make the run of one day, whose hosts pass, in the state after its gate."""
+    """Make a run of one day whose hosts pass, in the state after its gate."""
     run = {
         **fabricate.run_data(hosts, **keys),
         "created_at": f"{day}T10:00:00Z",
