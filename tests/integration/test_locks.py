@@ -104,13 +104,17 @@ def test_each_lie_is_seen_in_its_step(
 def test_what_proves_nothing_is_refused(
     start: Callable[..., Bed], controller: Controller, settings: Settings, tmp_path: Path
 ) -> None:
-    """A test is refused on a local file system that is declared as shared, on two names of one machine, and on a host
-    without a partner. The calls to each host are counted."""
+    """A test is refused on a local file system that is declared as shared, on two names of one machine, on two hosts
+    with one kernel, and on a host without a partner. The calls to each host are counted."""
     bed = start(
         HostSpec("local1", variables={"locks_pair": ["local2"]}),
         HostSpec("local2"),
         HostSpec("twice", variables={"locks_pair": ["again"]}),
+        HostSpec("pod1", variables={"locks_pair": ["pod2"]}),
+        HostSpec("pod2"),
     )
+    for name in ("pod1", "pod2"):
+        bed.ssh(bed[name], "umount /proc/sys/kernel/random/boot_id")
     hosts = bed.inventory(tmp_path / "hosts.yml", variables=SMALL)
     content = yaml.safe_load(hosts.read_text())
     named = content["all"]["hosts"]
@@ -128,15 +132,18 @@ def test_what_proves_nothing_is_refused(
 
     assert outcome.status == 2
     assert not_kept(steps_of(outcome, "local1")) == [("settings", "broken", "other_file_system")]
+    assert not_kept(steps_of(outcome, "pod1")) == [("settings", "broken", "one_kernel")]
     records = outcome.certifications[-1].records
     assert {host: record["verdict"] for host, record in records.items()} == {
         "local1": "fail",
         "local2": "fail",
+        "pod1": "fail",
+        "pod2": "fail",
         "twice": "error",
         "again": "error",
     }
     assert "are the same machine" in records["twice"]["reasons"][0]
-    assert len(calls.read_text().splitlines()) <= MOST_CALLS * 4
+    assert len(calls.read_text().splitlines()) <= MOST_CALLS * 6
     assert left_on(bed["local1"]) == left_on(bed["local2"]) == []
 
 
