@@ -329,7 +329,7 @@ class ActionModule(ControllerAction):
         return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
     def _call(self, module: str, what: str, **arguments: Any) -> dict[str, Any]:
-        """Return the answer of a module of kubernetes.core. Raises ClusterError if it failed."""
+        """Run a module of kubernetes.core, and return its result. Raises ClusterError if it failed."""
         given = {
             "kubeconfig": os.path.abspath(os.path.expanduser(self._options["kubeconfig"]))
             if self._options["kubeconfig"]

@@ -116,7 +116,7 @@ def test_a_full_disk_of_the_controller(start: Start, controller: Controller, tmp
 
 
 def has_orders(history: Path) -> bool:
-    """Return whether the history contains the run and the start of its hosts."""
+    """Return whether the history contains the run and the orders of its started hosts."""
     with contextlib.closing(sqlite3.connect(history)) as connection:
         return connection.execute("SELECT max(stage) FROM logdisk_kept_runs").fetchone()[0] == 1
 

@@ -14,7 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 OVERRIDE_C_TYPE = "counter"
-"""The type of the bytes of mq_prometheus with overrideCType. Without that option, the type is ``gauge``."""
+"""The Prometheus type of the metric for the bytes written, if mq_prometheus runs with overrideCType. Without that
+option, the type is ``gauge``."""
 
 
 @dataclass(frozen=True)

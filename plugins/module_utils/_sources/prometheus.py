@@ -130,7 +130,7 @@ class Source:
         if not answer.is_exposition:
             raise SourceError(
                 (
-                    "the answer of %s does not contain Prometheus metrics: set observe_url to the address "
+                    "the response from %s does not contain Prometheus metrics: set observe_url to the address "
                     "of the metrics, for example %s"
                 )
                 % (self._url, DEFAULT_URL)
@@ -314,7 +314,7 @@ class _Get(threading.Thread):
 
 def _cut_off(url, where):
     return SourceError(
-        "the answer of %s was cut off %s: check whether the exporter, or a proxy before it, ends answers too early"
+        "the response from %s was cut off %s: check whether the exporter, or a proxy in front of it, ends it too early"
         % (url, where)
     )
 

@@ -186,7 +186,7 @@ def _unseen(cuts: Sequence[Mapping[str, Any]]) -> str:
     spans_ns = [cut.get("visible_from_ns") for cut in cuts]
     writes = [cut.get("visible_from_writes") for cut in cuts]
     if None in spans_ns or None in writes:
-        return "It is not known how short a loss at the end could have gone unnoticed."
+        return "It is not known how long a loss at the end could have gone unnoticed."
     span = _units.format_duration(max(spans_ns))
     return f"A loss at the end of less than {span} or {_units.format_count(max(writes))} writes could not be seen."
 

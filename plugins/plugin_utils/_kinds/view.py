@@ -39,8 +39,8 @@ class View:
     gives advice; empty if there are none."""
 
     remembered = ""
-    """The kind of findings about such runs that the history adds to a measurement. Their causes are of the same kind.
-    Empty if there are none."""
+    """The kind of finding by which a measurement reports earlier runs of this kind from the history. The causes of such
+    findings are of the same kind. Empty if there are none."""
 
     case = "measurement"
     """The name of the kind's test case in junit.xml."""

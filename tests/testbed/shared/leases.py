@@ -10,8 +10,8 @@ ANSWERS_KEPT = 1024
 
 @dataclass(eq=False)
 class Client:
-    """A host since its last boot. ``epoch`` increases whenever its lease expires. ``answers`` contains the last answers
-    by request, because a client repeats a request if the answer did not reach it."""
+    """The state of a host since it last booted. ``epoch`` increases whenever its lease expires. ``answers`` contains
+    the last answers by request, because a client repeats a request if the answer did not reach it."""
 
     number: int
     name: str

@@ -232,6 +232,11 @@ class _Fleet:
         return f"{self._why_no_last(volume)}: {_BEGIN}"
 
     def _why_no_last(self, volume: _Volume) -> str:
+        if len(volume.comparable) == 1:
+            return (
+                "the only certificate with which it can be compared was itself compared with a baseline, and was not "
+                "accepted"
+            )
         if volume.comparable:
             return (
                 f"all {len(volume.comparable)} certificates with which it can be compared were themselves compared "

@@ -120,7 +120,7 @@ SYMPTOMS = {
         "slow throughout",
     ),
     "low_rate": Advice(
-        "the rate was low all the time",
+        "the rate was low throughout",
         "Compare this rate with the bandwidth that was ordered for the volume and its paths, and find out how much of "
         "it other hosts use.",
         (STORAGE,),

@@ -132,7 +132,7 @@ NONE = NOISE.replace("qmgr", "other")
             "<html><body>It works!</body></html>",
             {},
             (
-                "the answer of URL does not contain Prometheus metrics: set observe_url to the address of the "
+                "the response from URL does not contain Prometheus metrics: set observe_url to the address of the "
                 "metrics, for example http://localhost:9157/metrics"
             ),
         ),
@@ -254,8 +254,8 @@ def test_an_answer_that_is_cut_off_is_not_read(exporter, form, where):
     next answer may be complete again."""
     cut = f"cut {form} {SLOW[:300]}"
     assert why(exporter(cut)) == (
-        f"the answer of URL was cut off {where}: check whether the exporter, or a proxy "
-        "before it, ends answers too early"
+        f"the response from URL was cut off {where}: check whether the exporter, or a proxy "
+        "in front of it, ends it too early"
     )
     assert taken(exporter(SLOW, cut, FAST), 2)[0] == [kept(SLOW), kept(FAST)]
 

@@ -120,7 +120,7 @@ def test_the_bound_is_never_rounded_down(cuts, text):
 
 def test_what_a_cut_could_have_missed_may_be_unknown():
     assert claim_of([cut(1), cut(2, visible_from_ns=None)]).endswith(
-        "It is not known how short a loss at the end could have gone unnoticed."
+        "It is not known how long a loss at the end could have gone unnoticed."
     )
 
 

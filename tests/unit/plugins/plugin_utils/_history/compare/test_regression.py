@@ -321,7 +321,8 @@ def test_a_first_run_says_how_to_begin(tmp_path):
     nights = Nights(tmp_path, ["h0"])
     for said in (
         "the history contains no certificate of it",
-        "all 1 certificates with which it can be compared were themselves compared with a baseline",
+        "the only certificate with which it can be compared was itself compared with a baseline",
+        "all 2 certificates with which it can be compared were themselves compared with a baseline",
     ):
         directory, found = nights.certify()
         assert found == {"h0": "inconclusive"}

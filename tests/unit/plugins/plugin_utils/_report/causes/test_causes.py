@@ -171,7 +171,7 @@ def test_a_figure_that_only_some_of_the_hosts_have_says_how_many(tmp_path):
 
 
 def undecided(p99_ns, **figures):
-    """Return tables in which too few seconds are known to decide a limit of 2 ms on the p99."""
+    """Return tables that cover too few seconds to decide a limit of 2 ms on the p99."""
     rows = fabricate.sweep_rows((4096,), seconds=4, latency_p99_ns=p99_ns, **figures)
     of_all = [row for row in rows if row["worker"] == "all"]
     over = [each for row in of_all for each in fabricate.over_rows(row, 2_000_000, row["operations"] // 200, [1])]
