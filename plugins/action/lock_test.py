@@ -17,6 +17,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import limits_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.background import CommandResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.conductor import conduct
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import Clock
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.pair_test import Order, PairTest, Side
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.pairs import Pair
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import STAGE
@@ -50,8 +51,9 @@ class ActionModule(ControllerAction):
             for pair in pairs
             for host in pair.hosts
         }
+        clock = Clock()
         servers = {host: server_of(prepared.settings) for host, prepared in hosts.items()}
-        tested = conduct(pairs, servers, lambda pair: self._test(directory, pair, hosts))
+        tested = conduct(pairs, servers, lambda pair: self._test(directory, pair, hosts, clock))
         for host, prepared in hosts.items():
             if prepared.started:
                 file_record(
@@ -60,7 +62,7 @@ class ActionModule(ControllerAction):
         key = {"schema": SCHEMA, "kind": directory.kind.name, "run_id": directory.run["run_id"]}
         return {"changed": True, "pairs": len(tested), "logdisk": key}
 
-    def _test(self, directory: RunDirectory, pair: Pair, hosts: Mapping[str, Prepared]) -> dict[str, Any]:
+    def _test(self, directory: RunDirectory, pair: Pair, hosts: Mapping[str, Prepared], clock: Clock) -> dict[str, Any]:
         maker = hosts[pair.maker]
         sides = {host: hosts[host].side(host, maker.problem) for host in pair.hosts}
         limits = [limits_of(profile_data(directory.run, host)) for host in pair.hosts]
@@ -74,7 +76,7 @@ class ActionModule(ControllerAction):
             locks["port"],
             command_of(locks["server_command"]),
         )
-        result = PairTest(pair, sides, order, partial(say, self._display), partial(self._follow, pair)).run()
+        result = PairTest(pair, sides, order, clock, partial(say, self._display), partial(self._follow, pair)).run()
         kept = sum(step["outcome"] == KEPT for step in result["steps"])
         say(self._display, f"{pair.first} and {pair.second}: {kept} of {len(result['steps'])} steps kept")
         return result

@@ -280,6 +280,24 @@ _OPEN: Mapping[str, Callable[[Finding], str]] = {
     "deadline": lambda finding: f"{_of_host(finding)} did not answer in time",
     "did_not_come_back": lambda finding: f"{finding['at']['holder']} did not come back",
     "not_cut": lambda finding: f"{finding['at']['holder']} was not cut{_why(finding)}",
+    "orderly_end": lambda finding: (
+        f"{finding['at']['holder']} ended its connection or released its lock itself, so it did not lose its power: "
+        f"use a command that cuts the power at once{_why(finding)}"
+    ),
+    "no_failover_seen": lambda finding: (
+        f"the writes of {finding['at']['holder']} never paused, so the file server did not fail over"
+    ),
+    "not_concurrent": lambda finding: (
+        f"{finding['at']['first']} and {finding['at']['second']} never updated the record at the same time"
+    ),
+    "nothing_pending": lambda finding: (
+        f"the writes of {finding['at']['holder']} ended with {_errno(finding)} before {finding['at']['other']} had "
+        "taken over, so none was pending"
+    ),
+    "log_incomplete": lambda finding: (
+        f"the log does not contain everything that {finding['at']['other']} wrote after it had taken over"
+    ),
+    "internal_error": lambda finding: f"an internal error occurred{_why(finding)}",
     "still_connected": lambda finding: f"{finding['at']['holder']} still reached the file server",
     "not_tested": lambda finding: f"{figure_text(finding, 'host') or 'a host'} could not be tested{_why(finding)}",
     "queue_managers": lambda finding: f"{finding['at']['holder']} was not cut{_why(finding)}",

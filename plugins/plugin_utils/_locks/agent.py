@@ -27,6 +27,12 @@ SILENT_S = 8
 """For how many seconds a host may say nothing before its connection ends. A busy host, or a virtual machine that is
 moved to another hypervisor, is silent for some seconds and keeps its lock, because a lease is longer. A takeover is
 counted from the host's last sign of life, so it does not matter how soon the loss of a host is noticed."""
+CLOSED_NS = 1_500_000_000
+"""If the connection ends so soon after the last line, the host has closed it, which a host without power cannot do.
+The tester of a writing holder sends a line every second, and ssh contacts a silent host for the first time after two
+seconds."""
+CONNECTION_BROKE = 255
+"""The exit status of ssh if the connection broke. Otherwise, it is the exit status of the tester."""
 MOST_WAITING = 100_000
 """The largest number of answers that are kept until they are taken."""
 
@@ -53,6 +59,7 @@ class Agent:
         self._ready: Ready | None = None
         self._is_over = False
         self.last_ns = time.monotonic_ns()
+        self._over_ns = 0
         self._stream = LineStream(command, self._take, self._end_of_stream, LONGEST_LINE)
 
     def ready(self, patience_s: float) -> Ready | None:
@@ -83,6 +90,11 @@ class Agent:
     def is_over(self) -> bool:
         """Whether the tester or its connection has ended."""
         return self._is_over
+
+    def was_closed(self) -> bool:
+        """Return whether the tester or the host ended the connection, and not a loss of power or of the network."""
+        is_soon = self._over_ns - self.last_ns < CLOSED_NS
+        return is_soon or self._stream.exit_status() not in (None, CONNECTION_BROKE)
 
     def end(self, patience_s: float = LET_END_S) -> int | None:
         """Let the tester end, which removes its files, and return its exit status; None if it had to be killed."""
@@ -118,5 +130,6 @@ class Agent:
 
     def _end_of_stream(self) -> None:
         with self._changed:
+            self._over_ns = time.monotonic_ns()
             self._is_over = True
             self._changed.notify_all()

@@ -52,7 +52,7 @@ class AbandonedError(Exception):
 
 class Clock:
     """The monotonic clock of the controller. All waiting ends if the process that started this one has ended, so that
-    no host is cut off after that."""
+    no host is cut off after that. A run makes one clock before its first step."""
 
     def __init__(self) -> None:
         self._parent_pid = os.getppid()
@@ -62,9 +62,13 @@ class Clock:
 
     def sleep(self, seconds: float) -> None:
         """Wait for the given time. Raises AbandonedError."""
+        self.check()
+        time.sleep(seconds)
+
+    def check(self) -> None:
+        """Raise AbandonedError if the process that started this one has ended."""
         if os.getppid() != self._parent_pid:
             raise AbandonedError
-        time.sleep(seconds)
 
 
 class SilentError(Exception):

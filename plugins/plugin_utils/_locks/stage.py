@@ -13,7 +13,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.agent import AgentLostError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import LOOK_S, Clock, Locker, Lockers
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import (
+    LOOK_S,
+    CallError,
+    Clock,
+    Locker,
+    Lockers,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.protocol import FAILED, HELD, LOCKED, REFUSED, Answer
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import broken, undecided
 
@@ -142,6 +148,16 @@ class Load:
         """Whether the whole log was written at least once."""
         return self.writes() >= LOG_BYTES // BLOCK_BYTES
 
+    def pause_max_ns(self) -> int:
+        """Return the longest time so far between the returns of two writes."""
+        return max(self.locker.reported("write", "pause_max_ns"), default=0)
+
+    def has_ended(self) -> bool:
+        """Whether the tester reported that the locker ended, which it does only while its host has power."""
+        with contextlib.suppress(AgentLostError, CallError):
+            self.is_broken()
+        return self.locker.has_ended
+
     def progressed_ns(self) -> int:
         """Return the time of arrival of the last report that counted more writes than the one before; 0 if there is
         none."""
@@ -162,7 +178,7 @@ class Load:
         open_ns = self.locker.clock.now_ns() - last_ns - VERIFY_MS * 1_000_000 if last_ns else 0
         return {
             "writes": self.writes(),
-            "write_pause_max_ns": max(self.locker.reported("write", "pause_max_ns"), default=0),
+            "write_pause_max_ns": self.pause_max_ns(),
             "verifications": len(verified),
             "verification_max_ns": max([open_ns, 0, *verified]),
         }

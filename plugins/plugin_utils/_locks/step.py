@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.agent import AgentLostError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import CallError, SilentError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import AbandonedError, CallError, SilentError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.protocol import ProtocolError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import BROKEN, KEPT, NOT_COVERED, UNDECIDED
 
@@ -58,6 +58,10 @@ def outcome_of(function: Callable[[], Figures]) -> tuple[str, str, Figures]:
         return UNDECIDED, "call_failed", {"host": failed.host, "verb": failed.verb, "errno": failed.errno}
     except ProtocolError as error:
         return UNDECIDED, "agent_lost", {"said": str(error)}
+    except AbandonedError:
+        raise
+    except Exception as error:  # the results of other pairs, some of which cost a power cut, must not be lost with it
+        return UNDECIDED, "internal_error", {"said": f"{type(error).__name__}: {error}"[:300]}
 
 
 def as_dict(name: str, holder: str, other: str, found: tuple[str, str, Mapping[str, Any]]) -> dict[str, Any]:

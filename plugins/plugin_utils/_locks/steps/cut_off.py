@@ -7,11 +7,20 @@ write when it is connected again."""
 
 from __future__ import annotations
 
+import contextlib
 from typing import Protocol
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import END_S, Locker
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import LOCK, LOG, Load, Prober, Stage, take
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import Figures, broken, undecided
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import (
+    LOCK,
+    LOG,
+    LOG_BYTES,
+    Load,
+    Prober,
+    Stage,
+    take,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import Figures, StepEnd, broken, undecided
 
 WRITE_S = 300.0
 """How long the new holder may take to write the whole log."""
@@ -23,6 +32,7 @@ CUT_S = 5.0
 GO_ON_S = 5.0
 """How long to let an old holder continue to write."""
 SCAN_S = 300.0
+SECTOR_BYTES = 512
 
 
 class Partition(Protocol):
@@ -42,17 +52,17 @@ def cut_off(stage: Stage, partition: Partition) -> Figures:
     prober = Prober(stage.open(stage.other, LOCK))
     old = stage.load()
     stage.refuse_early(prober)
+    old.check()
+    stage.clock.check()
     begin_ns = partition.cut(stage.takeover_s + WRITE_S)
     try:
-        _wait_for_takeover(stage, prober, old, begin_ns)
-        figures: Figures = {
-            "takeover_ns": prober.granted_ns - begin_ns,
-            "held_ns": begin_ns - old.begin_ns,
-            "tries": len(prober.refusals),
-        }
+        figures = _wait_for_takeover(stage, prober, old, begin_ns)
         new = _write_all(stage, prober.locker)
-    finally:
-        partition.heal()
+    except Exception:
+        with contextlib.suppress(StepEnd):
+            partition.heal()
+        raise
+    partition.heal()
     figures["back_ns"] = stage.clock.now_ns() - begin_ns
     errno = _end_of(stage, old)
     old.locker.kill()
@@ -63,12 +73,15 @@ def cut_off(stage: Stage, partition: Partition) -> Figures:
         raise broken("late_write_landed", **figures)
     if not errno:
         raise broken("not_fenced", **figures)
+    if figures["own_sectors"] < LOG_BYTES // SECTOR_BYTES:
+        raise undecided("log_incomplete", **figures)
     return figures
 
 
-def _wait_for_takeover(stage: Stage, prober: Prober, old: Load, begin_ns: int) -> None:
-    """Wait until the other host has the lock. Raises StepEnd if it never gets the lock, or if the old holder continues
-    to write because it reaches the file server in another way."""
+def _wait_for_takeover(stage: Stage, prober: Prober, old: Load, begin_ns: int) -> Figures:
+    """Wait until the other host has the lock, and return the figures of the takeover. Raises StepEnd if it never gets
+    the lock, if the old holder continues to write because it reaches the file server in another way, or if no write of
+    the old holder is pending any more."""
 
     def is_connected() -> bool:
         old.is_broken()
@@ -79,6 +92,13 @@ def _wait_for_takeover(stage: Stage, prober: Prober, old: Load, begin_ns: int) -
         raise undecided("still_connected", host=stage.holder.host)
     if not prober.granted_ns:
         raise broken("never_taken_over", takeover_ns=round(stage.takeover_s * 1e9), tries=len(prober.refusals))
+    if errno := old.write_failure():
+        raise undecided("nothing_pending", errno=errno)
+    return {
+        "takeover_ns": prober.granted_ns - begin_ns,
+        "held_ns": begin_ns - old.begin_ns,
+        "tries": len(prober.refusals),
+    }
 
 
 def _write_all(stage: Stage, locker: Locker) -> Load:

@@ -17,16 +17,23 @@ BREAK_S = 240.0
 return before they take effect."""
 NOTICE_S = 15.0
 """How long a connection to a host without power may appear to be alive."""
+DELAY_NS = 2_000_000_000
+"""How much later than it was sent a last line may arrive. A lock that was granted longer before that line was granted
+while the host had power."""
 
 
-def host_lost(stage: Stage, refusal: Callable[[], str], cut: Callable[[], CommandResult]) -> Figures:
+def host_lost(
+    stage: Stage, refusal: Callable[[], str], cut: Callable[[], CommandResult], lease_s: float = 0.0
+) -> Figures:
     """Return the figures of the takeover, whose time is counted from the host's last sign of life. ``refusal`` returns
-    the reason why the power must not be cut now (empty if there is none), and ``cut`` cuts it."""
+    the reason why the power must not be cut now (empty if there is none), ``cut`` cuts it, and ``lease_s`` is the lease
+    of the file server (0 if it is not known)."""
     prober = Prober(stage.open(stage.other, LOCK))
     load = stage.load()
     stage.refuse_early(prober)
     if why := refusal():
         raise undecided("queue_managers", why=why)
+    stage.clock.check()
     command = Background(cut)
     agent = stage.holder.agent
     stage.wait_until(lambda: prober.has_it() or agent.is_over or _has_failed(command), BREAK_S)
@@ -39,9 +46,17 @@ def host_lost(stage: Stage, refusal: Callable[[], str], cut: Callable[[], Comman
         "tries": len(prober.refusals),
         **_told(command),
     }
+    takeover_ns = prober.granted_ns - agent.last_ns
+    if has_it and takeover_ns < -DELAY_NS:
+        raise broken("granted", **figures)
+    if load.has_ended() or agent.was_closed():
+        raise undecided("orderly_end", **figures)
     if not has_it:
         raise broken("never_taken_over", takeover_ns=round(stage.takeover_s * 1e9), **figures)
-    return {"takeover_ns": max(prober.granted_ns - agent.last_ns, 0), **figures}
+    # A file server does not release the locks of a lost host before its lease ends, so the host itself released them.
+    if takeover_ns <= lease_s / 2 * 1e9:
+        raise undecided("orderly_end", **figures)
+    return {"takeover_ns": takeover_ns, **figures}
 
 
 def _has_failed(command: Background) -> bool:

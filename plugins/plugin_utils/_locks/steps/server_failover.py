@@ -16,6 +16,10 @@ REFUSALS = 10
 """How many attempts of the other host must be refused after the holder can write again."""
 FAILOVER_S = 600.0
 """How long the command, the failover and the grace period may take together."""
+PAUSE_NS = 500_000_000
+"""The shortest pause of the writes by which a failover is recognized."""
+NO_PAUSE_S = 120.0
+"""How long after the end of the command the failover may begin, because some commands only request it."""
 
 
 def server_failover(stage: Stage, fail_over: Callable[[], CommandResult]) -> Figures:
@@ -39,7 +43,8 @@ class _Watch:
     def __init__(self, stage: Stage, load: Load, prober: Prober, command: Background) -> None:
         self._stage, self._load, self._prober, self._command = stage, load, prober, command
         self._begin_ns = stage.clock.now_ns()
-        self._writes = self._resumed_ns = 0
+        self._longest_ns = max(PAUSE_NS, load.pause_max_ns())
+        self._paused_at = self._resumed_ns = 0
         self.ended_ns = self._begin_ns
 
     def has_seen_enough(self) -> bool:
@@ -47,14 +52,28 @@ class _Watch:
             after_ns = self._prober.granted_ns - self._begin_ns
             raise broken("lock_lost_at_failover", after_ns=after_ns, **self._load.figures())
         self._load.check()
+        if not self._command_has_ended() or not self._has_resumed():
+            return False
+        later = [asked_ns for asked_ns in self._prober.refusals if asked_ns > self._resumed_ns]
+        return len(later) >= REFUSALS
+
+    def _command_has_ended(self) -> bool:
         result = self._command.result
         if result is None:
             return False
         if result.status != 0:
             raise undecided("command_failed", status=result.status, problem=result.problem, output=result.output[-300:])
         if self.ended_ns == self._begin_ns:
-            self.ended_ns, self._writes = self._stage.clock.now_ns(), self._load.writes()
-        if not self._resumed_ns and self._load.writes() > self._writes:
+            self.ended_ns = self._stage.clock.now_ns()
+        return True
+
+    def _has_resumed(self) -> bool:
+        """Whether the writes paused, as they do at a failover, and then continued. Raises StepEnd if they do not
+        pause."""
+        if not self._paused_at and self._load.pause_max_ns() > self._longest_ns:
+            self._paused_at = self._load.writes()
+        if not self._paused_at and self._stage.clock.now_ns() - self.ended_ns > NO_PAUSE_S * 1e9:
+            raise undecided("no_failover_seen", **self._load.figures())
+        if self._paused_at and not self._resumed_ns and self._load.writes() > self._paused_at:
             self._resumed_ns = self._stage.clock.now_ns()
-        later = [asked_ns for asked_ns in self._prober.refusals if asked_ns > self._resumed_ns]
-        return bool(self._resumed_ns) and len(later) >= REFUSALS
+        return bool(self._resumed_ns)

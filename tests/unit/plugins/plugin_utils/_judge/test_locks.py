@@ -248,6 +248,21 @@ UNDECIDED = [
     ("queue_managers", {"why": "QM1 runs there"}, "db01 was not cut (QM1 runs there)"),
     ("command_failed", {"status": 1, "output": "no\nroute"}, "the command failed (status 1, no route)"),
     ("still_connected", {}, "db01 still reached the file server"),
+    (
+        "orderly_end",
+        {"status": 0},
+        "db01 ended its connection or released its lock itself, so it did not lose its power: use a command that cuts "
+        "the power at once (status 0)",
+    ),
+    ("no_failover_seen", {}, "the writes of db01 never paused, so the file server did not fail over"),
+    ("not_concurrent", {}, "db01 and db02 never updated the record at the same time"),
+    (
+        "nothing_pending",
+        {"errno": "ENOSPC"},
+        "the writes of db01 ended with ENOSPC before db02 had taken over, so none was pending",
+    ),
+    ("log_incomplete", {}, "the log does not contain everything that db02 wrote after it had taken over"),
+    ("internal_error", {"said": "KeyError: 1"}, "an internal error occurred (KeyError: 1)"),
     ("not_tested", {"host": "db02", "why": "no route"}, "db02 could not be tested (no route)"),
     ("call_failed", {"verb": "scan", "errno": "EIO"}, "scan failed with EIO"),
     ("refused_by_error", {"errno": "ESTALE"}, "a lock ended with ESTALE instead of being refused or granted"),

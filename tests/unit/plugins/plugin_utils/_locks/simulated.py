@@ -59,6 +59,10 @@ class Process:
     verifies: str = ""
     next_verify_ns: int = 0
     write_errno: str = ""
+    adds: int = 0
+    first: int = 0
+    pause_max_ns: int = 900
+    returned_ns: int = 0
 
 
 class Server:
@@ -70,7 +74,8 @@ class Server:
         self.time.due.append(self.pass_time)
         self.owner, self.freed_ns = {}, {}
         self.agents = {}
-        self.cut_ns, self.gone = {}, set()
+        self.cut_ns, self.gone, self.closed = {}, set(), set()
+        self.paused_until_ns = 0
         self.expired = set()
         self.record, self.updates = 0, 0
         self.nonce = ""
@@ -96,6 +101,17 @@ class Server:
     def lose(self, host):
         self.cut(host)
         self.gone.add(host)
+
+    def shut_down(self, host):
+        """End the processes of a host, which releases their locks, and its connection to the controller."""
+        for process in list(self.agents[host].processes.values()):
+            self.release(process)
+        self.closed.add(host)
+        self.lose(host)
+
+    def fail_over(self, seconds=3):
+        """Answer no write for some time."""
+        self.paused_until_ns = self.time.ns + seconds * SECOND_NS
 
     # What the server does
 
@@ -149,6 +165,9 @@ class Host:
     @property
     def is_over(self):
         return self.host in self.server.gone
+
+    def was_closed(self):
+        return self.host in self.server.closed
 
     def take(self, number):
         if self.answers[number]:
@@ -207,13 +226,22 @@ class Host:
         self.say(process.number, said)
 
     def do_add(self, process, name, count):
+        process.adds, process.first = count, -1
+
+    def add(self, process):
+        """Make some of the updates that are due. Hosts take turns unless the server lets one of them wait."""
         server = self.server
-        first = server.record + 1
-        for _ in range(count):
+        others = [each for agent in server.agents.values() for each in agent.processes.values() if each is not process]
+        if server.character == "polled" and any(each.adds > 0 and each.host < process.host for each in others):
+            return
+        process.first = server.record if process.first < 0 else process.first
+        for _ in range(100):
             server.updates += 1
             server.record += not (server.character == "loses" and server.updates % 500 == 0)
-        torn = 1 if server.character == "tears" else 0
-        self.say(process.number, f"add done first={first} last={server.record} torn={torn} after_ns=5")
+        process.adds -= 100
+        if process.adds == 0:
+            torn = 1 if server.character == "tears" else 0
+            self.say(process.number, f"add done first={process.first} last={server.record} torn={torn} after_ns=5")
 
     def do_nonce(self, process, name, what, text=""):
         self.server.nonce = text if what == "write" else self.server.nonce
@@ -227,7 +255,7 @@ class Host:
     def do_write(self, process, name, seed):
         process.writes_seed, process.count = str(seed), 0
         self.server.load_since_ns = self.server.time.ns
-        process.told = self.server.time.ns
+        process.told = process.returned_ns = self.server.time.ns
 
     def do_verify(self, process, name, every_ms):
         process.verifies = name
@@ -263,6 +291,8 @@ class Host:
                 self.say(process.number, "lock held tries=3 after_ns=1000")
             else:
                 process.wants[name] = (mode, every_ns, server.time.ns + every_ns)
+        if process.adds:
+            self.add(process)
         if process.writes_seed:
             self.write(process)
         if process.verifies and server.time.ns >= process.next_verify_ns and self.host not in server.cut_ns:
@@ -283,10 +313,14 @@ class Host:
             return
         if server.time.ns - process.told >= SECOND_NS // 2:
             process.told = server.time.ns
+            if server.time.ns < server.paused_until_ns:
+                process.pause_max_ns = max(process.pause_max_ns, server.time.ns - process.returned_ns)
+                return self.say(process.number, f"write each count={process.count} pause_max_ns={process.pause_max_ns}")
+            process.returned_ns = server.time.ns
             process.count += WRITES_PER_S
             if server.character != "silent" or not is_expired:
                 server.stamps[process.writes_seed] += WRITES_PER_S
             if not is_expired and process in server.owner.values() and server.stamps[process.writes_seed] >= 4096:
                 seed = process.writes_seed  # the whole log is its own
                 server.stamps = collections.Counter({seed: 32768})
-            self.say(process.number, f"write each count={process.count} pause_max_ns=900 pass=1")
+            self.say(process.number, f"write each count={process.count} pause_max_ns={process.pause_max_ns} pass=1")

@@ -39,7 +39,6 @@ class World:
         self.cuts = []
         monkeypatch.setattr(pair_test, "Agent", self.agent)
         monkeypatch.setattr(pair_test, "Guard", self.guard)
-        monkeypatch.setattr(pair_test, "Clock", lambda: self.server.time)
         monkeypatch.setattr(module_host_lost, "Background", AtOnce)
         monkeypatch.setattr(module_failover, "Background", AtOnce)
 
@@ -60,6 +59,10 @@ class World:
             heal=lambda: self.server.heal(host),
             end=lambda: None,
         )
+
+    def fail_over(self):
+        self.server.fail_over()
+        return DONE
 
     def lose(self, host, reboots=True):
         def cut():
@@ -82,10 +85,12 @@ class World:
             )
             for host in ("one", "two")
         }
-        given = {"load_s": 5, "takeover_s": 30, "lock_files": 16, "port": 2049, "fail_over": lambda: DONE, **order}
+        given = {"load_s": 5, "takeover_s": 30, "lock_files": 16, "port": 2049, "fail_over": self.fail_over, **order}
         self.said, self.begun = [], []
         order = Order("R1", "/MQHA", **given)
-        return PairTest(PAIR, whole, order, self.said.append, lambda *step: self.begun.append(step)).run()
+        return PairTest(
+            PAIR, whole, order, self.server.time, self.said.append, lambda *step: self.begun.append(step)
+        ).run()
 
 
 @pytest.fixture
@@ -183,5 +188,12 @@ def test_nothing_more_is_done_once_nobody_waits_for_the_result(world, monkeypatc
 def test_a_host_that_was_only_disconnected(world):
     here = world()
     lose, here.boots = here.lose, {"one": 1, "two": 1}
+    here.lose = lambda host: lose(host, reboots=False)
+    assert ("host_lost", "one", "undecided", "not_cut") in outcomes(here.test())
+
+
+def test_a_host_that_was_only_disconnected_rightly_keeps_its_lock(world):
+    here = world("stale")
+    lose = here.lose
     here.lose = lambda host: lose(host, reboots=False)
     assert ("host_lost", "one", "undecided", "not_cut") in outcomes(here.test())

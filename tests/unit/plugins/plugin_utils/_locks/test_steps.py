@@ -107,6 +107,11 @@ def test_updates_of_both_hosts_are_kept():
     assert made(concurrent_updates, "tears")[:2] == ("broken", "torn")
 
 
+def test_updates_that_one_host_makes_after_the_other_show_nothing():
+    outcome, cause, figures = made(concurrent_updates, "polled")
+    assert (outcome, cause, figures["updates_made"]) == ("undecided", "not_concurrent", 6000)
+
+
 def test_locks_are_counted():
     assert made(partial(lock_count, files=20)) == ("kept", "", {"locks_held": 20, "locks_asked": 20, "errno": ""})
     assert made(partial(lock_count, files=512), "few")[2] == {
@@ -149,6 +154,17 @@ def test_a_load_during_which_the_other_host_does_not_answer_shows_nothing(monkey
     assert made(partial(under_load, load_s=30))[:2] == ("undecided", "deadline")
 
 
+def test_a_load_during_most_of_which_the_other_host_does_not_answer_shows_nothing(monkeypatch):
+    honest = Host.do_lock
+
+    def hang(host, process, name, mode, number=0):
+        hangs = mode == "try" and host.server.time.ns > 5 * SECOND_NS
+        return None if hangs else honest(host, process, name, mode, number)
+
+    monkeypatch.setattr(Host, "do_lock", hang)
+    assert made(partial(under_load, load_s=30))[:2] == ("undecided", "deadline")
+
+
 def test_a_verification_that_hangs_counts_with_the_time_that_has_passed():
     server = Server()
     server.time.due.append(lambda: server.time.ns > 12 * SECOND_NS and server.cut_ns.setdefault("one", server.time.ns))
@@ -185,13 +201,49 @@ def test_what_a_cut_host_must_not_be_able_to_do(character, outcome, cause):
     assert not partition.is_cut
 
 
-def lost(server, result=OK, refusal="", is_lost=True):
+class WritesEndEarly(Filter):
+    """The writes of the holder fail when it is cut off, and not because it has lost its lock."""
+
+    def cut(self, limit_s):
+        agent = self._server.agents["one"]
+        (process,) = (each for each in agent.processes.values() if each.writes_seed)
+        process.writes_seed = ""
+        agent.say(process.number, f"write failed errno=ENOSPC count={process.count}")
+        return super().cut(limit_s)
+
+
+def test_writes_that_ended_before_the_takeover_could_not_land_after_it():
+    server = Server("unfenced")
+    outcome, cause, figures = made(partial(cut_off, partition=WritesEndEarly(server)), server=server)
+    assert (outcome, cause, figures) == ("undecided", "nothing_pending", {"errno": "ENOSPC"})
+
+
+def test_a_log_in_which_writes_of_the_new_holder_are_missing_decides_nothing(monkeypatch):
+    def scan(host, process, name, one, two):
+        host.say(process.number, "scan done a_sectors=0 b_sectors=0 other_sectors=32768")
+
+    monkeypatch.setattr(Host, "do_scan", scan)
+    server = Server()
+    assert made(partial(cut_off, partition=Filter(server)), server=server)[:2] == ("undecided", "log_incomplete")
+
+
+class HealsBadly(Filter):
+    def heal(self):
+        raise undecided("not_healed", host="one")
+
+
+def test_a_proven_fault_is_reported_although_the_host_could_not_be_reconnected():
+    server = Server("stale")
+    assert made(partial(cut_off, partition=HealsBadly(server)), server=server)[:2] == ("broken", "never_taken_over")
+
+
+def lost(server, result=OK, refusal="", is_lost=True, lose=Server.lose, lease_s=0.0):
     def cut():
         if is_lost:
-            server.lose("one")
+            lose(server, "one")
         return result
 
-    return made(partial(host_lost, refusal=lambda: refusal, cut=cut), server=server)
+    return made(partial(host_lost, refusal=lambda: refusal, cut=cut, lease_s=lease_s), server=server)
 
 
 def test_a_host_without_power_loses_its_lock():
@@ -215,6 +267,40 @@ def test_a_cut_that_is_none():
     assert lost(Server(), refusal="QM1 runs")[1:] == ("queue_managers", {"why": "QM1 runs"})
 
 
+def released(server, host):
+    """The server releases the lock of a lost host at once, as if its process had ended."""
+    server.lose(host)
+    for process in list(server.agents[host].processes.values()):
+        server.release(process)
+
+
+def test_a_host_that_releases_its_lock_itself_did_not_lose_its_power():
+    assert lost(Server("stale"), lose=Server.shut_down)[:2] == ("undecided", "orderly_end")
+    assert lost(Server("stale"), lose=released, lease_s=10)[:2] == ("undecided", "orderly_end")
+    assert lost(Server(), lease_s=10)[:2] == ("kept", "")
+
+
+def test_a_tester_that_ends_before_the_cut_takes_effect():
+    def end_lockers(server, host):
+        for process in list(server.agents[host].processes.values()):
+            server.agents[host].finish(process, "kill ended signal=KILL")
+        server.lose(host)
+
+    assert lost(Server("stale"), lose=end_lockers)[:2] == ("undecided", "orderly_end")
+
+
+def test_a_lock_that_is_granted_while_its_holder_has_power():
+    """The holder's connection breaks some seconds after the other host got the lock."""
+    server = Server()
+
+    def give_away(server, host):
+        server.owner.clear()
+        begin_ns = server.time.ns
+        server.time.due.append(lambda: server.time.ns > begin_ns + 5 * SECOND_NS and server.lose(host))
+
+    assert lost(server, lose=give_away)[:2] == ("broken", "granted")
+
+
 def failed_over(server, during, result=OK):
     def fail_over():
         during()
@@ -225,8 +311,10 @@ def failed_over(server, during, result=OK):
 
 def test_a_server_that_fails_over():
     server = Server()
-    outcome, cause, figures = failed_over(server, lambda: None)
+    outcome, cause, figures = failed_over(server, server.fail_over)
     assert (outcome, cause) == ("kept", "") and figures["tries"] >= 10
+    assert figures["write_pause_max_ns"] > 2 * SECOND_NS
+    assert failed_over(Server(), lambda: None)[:2] == ("undecided", "no_failover_seen")
     forgets = Server()
     assert failed_over(forgets, forgets.owner.clear)[:2] == ("broken", "lock_lost_at_failover")
     failed = CommandResult(None, "", "the command had not ended", 120.0)
@@ -254,6 +342,14 @@ def test_a_lock_that_never_becomes_free_decides_nothing():
     stage = server.stage()
     stage.hold(stage.other, "lock")
     assert outcome_of(partial(second_refused, stage))[:2] == ("undecided", "lock_not_free")
+
+
+def test_an_unexpected_error_ends_only_its_step():
+    def step():
+        raise UnicodeEncodeError("ascii", "x", 0, 1, "no")
+
+    outcome, cause, figures = outcome_of(step)
+    assert (outcome, cause) == ("undecided", "internal_error") and figures["said"].startswith("UnicodeEncodeError: ")
 
 
 def test_lockers_that_ended_can_be_used_again():
