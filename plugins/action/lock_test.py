@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction, one_line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.locks import step_title
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import limits_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import MOST_LOCKS, limits_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.background import CommandResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.conductor import conduct
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import Clock
@@ -72,7 +72,7 @@ class ActionModule(ControllerAction):
             str(hosts[pair.first].volume.get("path") or ""),
             locks["seconds"] or max(each["load_s"] for each in limits),
             max(each["takeover_s"] for each in limits) * WAIT_FACTOR + WAIT_MORE_S,
-            locks["files"],
+            lock_files(locks["files"], limits),
             locks["port"],
             command_of(locks["server_command"]),
         )
@@ -144,6 +144,12 @@ def command_of(text: str) -> Any:
         return CommandResult(done["status"], done["output"], done["problem"], done["seconds"])
 
     return run if text else None
+
+
+def lock_files(asked: int, limits: Iterable[Mapping[str, Any]]) -> int:
+    """Return how many files a host of a pair tries to lock: at least as many locks as the profiles of the pair require,
+    because a test with fewer files would not show whether the host can hold them."""
+    return max(min(asked, MOST_LOCKS), *(each["lock_count"] for each in limits))
 
 
 def server_of(settings: Mapping[str, Any]) -> str:

@@ -22,6 +22,10 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps impo
 SECTION = "locks"
 """The key of the section in a profile."""
 
+MOST_LOCKS = 19_000
+"""The most locks that a host can be tested for. The tester creates at most 20,000 files, including those of the other
+steps."""
+
 DEFAULTS: Mapping[str, Any] = {
     "takeover_s": 45,
     "verification_s": 10,

@@ -7,22 +7,26 @@
 from __future__ import annotations
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import Stage
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import Figures
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import Figures, undecided
 
 LOCKERS = 8
 COUNT_S = 120.0
 
 
 def lock_count(stage: Stage, files: int) -> Figures:
-    """Return how many of ``files`` files several processes can lock at the same time."""
+    """Return how many of ``files`` files several processes can lock at the same time. Raises StepEnd if anything other
+    than the limit of the file server (ENOLCK) prevents some of the locks."""
     shares = [files // LOCKERS + (number < files % LOCKERS) for number in range(LOCKERS)]
     lockers = [stage.holder.start() for share in shares if share]
     for number, (locker, share) in enumerate(zip(lockers, filter(None, shares), strict=True)):
         locker.tell("many", f"many{number}", share)
     answers = [locker.done("many", COUNT_S) for locker in lockers]
     errors = {answer.text("errno") for answer in answers} - {"-", ""}
-    return {
+    figures = {
         "locks_held": sum(answer.whole("held") for answer in answers),
         "locks_asked": files,
         "errno": ", ".join(sorted(errors)),
     }
+    if figures["locks_held"] < files and errors != {"ENOLCK"}:
+        raise undecided("call_failed", host=stage.holder.host, verb="locking many files", **figures)
+    return figures

@@ -121,6 +121,18 @@ def test_locks_are_counted():
     }
 
 
+def test_only_the_server_can_limit_the_number_of_locks(monkeypatch):
+    """Another error, such as a lack of descriptors or of space, does not show how many locks the server grants."""
+
+    def run_out(host, process, prefix, count):
+        host.say(process.number, f"many done held={count - 1} errno={'EMFILE' if prefix.endswith('0') else 'ENOLCK'}")
+
+    monkeypatch.setattr(Host, "do_many", run_out)
+    outcome, cause, figures = made(partial(lock_count, files=512))
+    assert (outcome, cause) == ("undecided", "call_failed")
+    assert (figures["host"], figures["errno"], figures["locks_held"]) == ("one", "EMFILE, ENOLCK", 504)
+
+
 def test_a_holder_under_load_keeps_its_lock():
     outcome, cause, figures = made(partial(under_load, load_s=30))
     assert (outcome, cause) == ("kept", "")
