@@ -18,6 +18,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.agent import SILENT_S
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.guard import guard_command
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.host_settings import read_settings
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import STAGE
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._own_connection import stream_command
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.locks import ready
@@ -62,7 +63,7 @@ class ActionModule(RemoteAction):
         }
 
     def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        host, settings = task_vars["inventory_hostname"], as_dict(answer.get("settings"))
+        host, settings = task_vars["inventory_hostname"], read_settings(answer.get("settings"))
         volume = self._volume
         facts = {**self._tester["facts"], **as_dict(answer.get("facts"))}
         if self._task.check_mode:

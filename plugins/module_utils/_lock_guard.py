@@ -17,6 +17,7 @@ Private to this collection; it may change at any time.
 import os
 import select
 import signal
+import socket
 import subprocess
 import sys
 
@@ -65,9 +66,21 @@ def nft(rules):
         raise GuardError(" ".join(said.decode("utf-8", "replace").split())[:300])
 
 
+def family_of(address):
+    """Return how rules name the family of an IP address. Any other text could contain statements, which nft would carry
+    out as root. Raises GuardError."""
+    for number, names in ((socket.AF_INET, ("4", "ip")), (socket.AF_INET6, ("6", "ip6"))):
+        try:
+            socket.inet_pton(number, address)
+            return names
+        except (OSError, ValueError):
+            continue
+    raise GuardError("%s is not an IP address" % address[:100])
+
+
 def cut(address, port, seconds):
-    """Drop all packets to and from a port of an address, for some seconds."""
-    family, ip = ("6", "ip6") if ":" in address else ("4", "ip")
+    """Drop all packets to and from a port of an address, for some seconds. Raises what ``nft`` raises."""
+    family, ip = family_of(address)
     nft(RULES.format(table=TABLE, family=family, ip=ip, address=address, port=int(port), seconds=int(seconds)))
 
 

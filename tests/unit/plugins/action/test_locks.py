@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from ansible_collections.mqops.logdisk.plugins.action import lock_guard, lock_pairs, lock_plan, lock_start, lock_test
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import MOST_LOCKS
@@ -123,6 +125,24 @@ def test_what_would_be_done_to_a_host():
     assert "would not be cut off, because locks_confirm" in lock_start.ready_sentence(
         "db02", plan()["lock_test"], pairs, settings
     )
+
+
+def test_what_a_host_says_is_not_shown_as_it_is(monkeypatch):
+    said = []
+    action = object.__new__(lock_start.ActionModule)
+    vars(action).update(
+        _task=SimpleNamespace(check_mode=True),
+        _display=None,
+        _tester={"facts": {}},
+        _volume={"name": "log"},
+        _plan=plan(locks_confirm="db01"),
+        _pairs=[{"first": "db01", "second": "db02"}],
+        _directory=SimpleNamespace(run={}, records=SimpleNamespace(write=lambda record: None)),
+    )
+    monkeypatch.setattr(lock_start, "ready", lambda *record: record)
+    monkeypatch.setattr(lock_start, "say", lambda display, text: said.append(text))
+    action.take_in({"settings": {"server_address": "\x1b[2J"}}, {"inventory_hostname": "db01"})
+    assert "cut off from an unknown file server, port 2049" in said[0]
 
 
 def variables(**changes):

@@ -60,6 +60,14 @@ def test_a_cut_that_the_kernel_ends(rules):
     assert one.answer("cut 10.0.0.1 2049").startswith("failed")
 
 
+@pytest.mark.parametrize("address", ['*};include"/tmp/x.nft"#', "fe80::1%eth0", "nas1", "\ufffd"])
+def test_only_an_address_gets_into_the_rules(rules, address):
+    """nft would execute other text as root."""
+    one = _lock_guard.Guard("/mqs.ini")
+    assert one.answer(f"cut {address} 2049 90") == f"failed {address} is not an IP address"
+    assert not [text for text in rules if address in text] and one.seconds is None
+
+
 def test_what_cannot_be_cut(rules, monkeypatch):
     one = _lock_guard.Guard("/mqs.ini")
 
