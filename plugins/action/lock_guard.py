@@ -20,8 +20,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._own_connection impo
 
 
 class ActionModule(ControllerAction):
-    """Uses the settings of the task's connection, including those for becoming root, without contacting the host. If
-    becoming root needs a password, there is no command line."""
+    """Uses the settings of the task's connection, including those for becoming root, without contacting the host. If a
+    password for becoming root is set, there is no command line, because the separate connection cannot supply it. If
+    becoming root needs a password that is not set, the command line fails when it is used."""
 
     stage = STAGE
     _requires_connection = True

@@ -25,8 +25,10 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.locks impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 
-DEADLINE_S = 86400
-"""The longest time for which a tester carries out commands. It ends earlier if its connection ends."""
+DEADLINE_S = 4 * 86_400
+"""The longest time for which a tester carries out commands: one day for the load in each direction, one day until the
+other host is back (options and profiles allow no more), and one day for all other steps. The tester ends earlier if its
+connection ends."""
 
 
 class ActionModule(RemoteAction):

@@ -20,6 +20,8 @@ MODULE = "_lock_guard"
 """The module that runs on the host."""
 ANSWER_S = 30.0
 LONGEST_LINE = 4096
+SSH_FAILED = 255
+"""The exit status of ssh if it lost the host or could not connect to it."""
 
 
 def guard_command(interpreter: str, mqs_ini: str) -> list[str]:
@@ -35,7 +37,7 @@ class Guard:
         self._host = host
         self._changed = threading.Condition()
         self._answers: list[tuple[str, str, int]] = []
-        self._is_over = False
+        self._has_answered = self._is_over = False
         self._stream = LineStream(command, self._take, self._end_of_stream, LONGEST_LINE)
         self._stream.send(program(MODULE))
 
@@ -53,6 +55,8 @@ class Guard:
             return at_ns
         if word in ("no_privilege", "no_nft"):
             raise not_covered(word, host=self._host)
+        if self._never_ran():
+            raise not_covered("no_privilege", host=self._host, why=text)
         raise undecided("queue_managers" if word == "refused" else "not_cut", host=self._host, why=text)
 
     def heal(self) -> None:
@@ -64,6 +68,13 @@ class Guard:
     def end(self) -> None:
         """End the program."""
         self._stream.end()
+
+    def _never_ran(self) -> bool:
+        """Whether the command ended with an error of its own before the program answered, for example because sudo
+        requires a password."""
+        if self._has_answered or not self._is_over:
+            return False
+        return 0 < (self._stream.exit_status() or 0) < SSH_FAILED
 
     def _ask(self, line: str) -> tuple[str, str, int]:
         """Return the first word of the answer, the rest of it, and the time of its arrival. If there is no answer, the
@@ -82,6 +93,7 @@ class Guard:
             return  # output of the login
         word, _blank, text = answer.partition(" ")
         with self._changed:
+            self._has_answered = True
             self._answers.append((word, printable(text)[:300], at_ns))
             self._changed.notify_all()
 

@@ -11,9 +11,11 @@ from types import SimpleNamespace
 import pytest
 from ansible_collections.mqops.logdisk.plugins.action import lock_guard, lock_pairs, lock_plan, lock_start, lock_test
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import MOST_LOCKS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.pairs import Pair, pairs_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import LOG_BYTES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import role_defaults
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
 
 ASKED = {**role_defaults(), "workspace_path": "/MQHA/logdisk", "locks_pair": ["db02"]}
@@ -111,6 +113,18 @@ def test_what_a_host_sends_instead_of_queue_managers_pairs_nobody(answer):
     assert lock_pairs.logs_of(answer) == frozenset()
     problem = {"queue_managers": [queue_manager("QM1", "/MQHA/log", problem="not mounted")]}
     assert lock_pairs.logs_of(problem) == frozenset()
+
+
+def test_a_tester_does_not_end_before_the_longest_test():
+    """The load runs in both directions, and then the other host may have to come back."""
+    with pytest.raises(OptionError, match="from 0 to 86400"):
+        plan(locks_seconds=86_401)
+    with pytest.raises(OptionError, match="from 1 to 86400"):
+        plan(locks_wait=86_401)
+    limits = [{"metric": "latency_mean", "max": "1 ms"}]
+    with pytest.raises(DefinitionError, match="at most 86400 seconds"):
+        load_profile({"name": "mine", "limits": limits, "locks": {"load_s": 86_401}})
+    assert lock_start.DEADLINE_S > 3 * 86_400
 
 
 def test_what_would_be_done_to_a_host():

@@ -32,11 +32,34 @@ def test_the_program_needs_nothing_on_the_host():
 def test_a_program_that_does_not_run_refuses():
     one = Guard("one", [sys.executable, "-c", "import sys; sys.exit('sudo: a password is required')"])
     assert one.refusal() == "sudo: a password is required"
+    with pytest.raises(StepEnd):
+        one.heal()
+    one.end()
+
+
+@pytest.mark.parametrize(
+    ("code", "outcome", "cause"),
+    [
+        ("sys.exit('sudo: a password is required')", "not_covered", "no_privilege"),
+        ("sys.exit(255)", "undecided", "not_cut"),  # ssh could not connect
+        ("input(); print('guard: failed nft hangs'); sys.exit(1)", "undecided", "not_cut"),
+        ("os.kill(os.getpid(), 9)", "undecided", "not_cut"),
+    ],
+)
+def test_a_host_on_which_the_guard_cannot_become_root_is_not_covered(code, outcome, cause):
+    one = Guard("one", [sys.executable, "-u", "-c", f"import os, sys; {code}"])
+    with pytest.raises(StepEnd) as ended:
+        one.cut("10.0.0.1", 2049, 60)
+    assert (ended.value.outcome, ended.value.cause) == (outcome, cause)
+    one.end()
+
+
+def test_a_guard_that_ended_after_an_answer_ran_as_root():
+    one = Guard("one", [sys.executable, "-u", "-c", "input(); print('guard: clear'); input(); raise SystemExit(1)"])
+    assert one.refusal() == ""
     with pytest.raises(StepEnd) as ended:
         one.cut("10.0.0.1", 2049, 60)
     assert (ended.value.outcome, ended.value.cause) == ("undecided", "not_cut")
-    with pytest.raises(StepEnd):
-        one.heal()
     one.end()
 
 
