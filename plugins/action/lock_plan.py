@@ -16,13 +16,13 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.confirmation 
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import of_tester, plan_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import default_volume, read_volumes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import MOST_LOCKS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import LOG_BYTES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import STAGE
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
 
 REMOTE = "remote_file_system"
 """The reason for refusing a workspace that is overridden here, because the file system is meant to be shared."""
-MOST_LOCK_FILES = 100_000
 
 
 class ActionModule(ControllerAction):
@@ -102,7 +102,7 @@ def check(asked: Mapping[str, Any], host: str, groups: Mapping[str, list[str]]) 
     for name, least, most in (
         ("locks_seconds", 0, 86400),
         ("locks_wait", 1, 86400),
-        ("locks_lock_files", 1, MOST_LOCK_FILES),
+        ("locks_lock_files", 1, MOST_LOCKS),
         ("locks_filter_port", 1, 65535),
     ):
         if not least <= asked[name] <= most:

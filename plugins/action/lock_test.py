@@ -14,7 +14,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction, one_line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.locks import step_title
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import MOST_LOCKS, limits_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import limits_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.background import CommandResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.conductor import conduct
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import Clock
@@ -149,7 +149,7 @@ def command_of(text: str) -> Any:
 def lock_files(asked: int, limits: Iterable[Mapping[str, Any]]) -> int:
     """Return how many files a host of a pair tries to lock: at least as many locks as the profiles of the pair require,
     because a test with fewer files would not show whether the host can hold them."""
-    return max(min(asked, MOST_LOCKS), *(each["lock_count"] for each in limits))
+    return max(asked, *(each["lock_count"] for each in limits))
 
 
 def server_of(settings: Mapping[str, Any]) -> str:

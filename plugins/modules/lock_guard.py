@@ -37,7 +37,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 command:
-  description: The command line. Empty if becoming root requires a password.
+  description: The command line. Empty if a password for becoming root is set.
   returned: always
   type: list
   elements: str

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import DEFAULTS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import DEFAULTS, MOST_LOCKS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import criteria
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import (
     DefinitionError,
@@ -21,7 +21,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions imp
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import BASICS, STEPS
 
 _MOST = {"takeover_s": 3600, "verification_s": 3600, "hand_over_s": 3600, "load_s": 86_400}
-_MOST_LOCKS = 1_000_000
 
 
 class Criteria(criteria.Criteria):
@@ -43,8 +42,8 @@ class Criteria(criteria.Criteria):
 
 
 def _check_count(count: Any) -> None:
-    if not isinstance(count, int) or isinstance(count, bool) or not 0 <= count <= _MOST_LOCKS:
-        raise DefinitionError(f"locks.lock_count {shown(count)} is not a number of locks from 0 to {_MOST_LOCKS}.")
+    if not isinstance(count, int) or isinstance(count, bool) or not 0 <= count <= MOST_LOCKS:
+        raise DefinitionError(f"locks.lock_count {shown(count)} is not a number of locks from 0 to {MOST_LOCKS}.")
 
 
 def _read_steps(given: Any) -> list[str]:
