@@ -31,6 +31,7 @@ NO_PARTNER = (
     "no host under test shares a directory with {}: {}. Name the other host in locks_pair, or the group of hosts that "
     "share the directory in locks_group"
 )
+BY_HAND = "To choose the directory by hand, set workspace_path, and name the other host in locks_pair"
 
 
 class ActionModule(ControllerAction):
@@ -76,18 +77,22 @@ def volumes_of(
 ) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the planned volume of each host in a pair, and for each other host the reason why it cannot be tested."""
     volumes, problems = {}, {}
+    makers = {host: pair.maker for pair in pairs for host in pair.hosts}
     for host, plan in plans.items():
+        # The host that creates the directory comes before the others. The name of the volume is part of the path.
+        made, own = volumes.get(makers.get(host)), plan["volumes"][0]
+        own = {**own, "name": (made or own)["name"]}
         partners = [next(each for each in pair.hosts if each != host) for pair in pairs if host in pair.hosts]
         if names_pair(plans, host):
-            volumes[host] = plan["volumes"][0]
+            volumes[host] = own
         elif not partners:
             problems[host] = NO_PARTNER.format(host, _why_alone(shared[host]))
         else:
             names = {name for partner in partners for name, _directory in common(shared, host, partner)}
             try:
-                volumes[host] = _beside_logs(plan, answers[host], names)
+                volumes[host] = _beside_logs(own, answers[host], names, made)
             except DiscoveryError as error:
-                problems[host] = str(error)
+                problems[host] = f"{error}. {BY_HAND}"
     return volumes, problems
 
 
@@ -98,17 +103,28 @@ def _why_alone(logs: frozenset[tuple[str, str]]) -> str:
     return f"no other host has a queue manager with the same directory ({names})"
 
 
-def _beside_logs(plan: Mapping[str, Any], answer: Mapping[str, Any], names: set[str]) -> dict[str, Any]:
-    """Return the planned volume of a host. ``names`` are the queue managers that the host shares with other hosts; the
-    volume is on the file system of their logs. Raises DiscoveryError."""
-    found = [volume for volume in plan_volumes(answer, []).volumes if names & set(volume["queue_managers"])]
+def _beside_logs(
+    volume: Mapping[str, Any], answer: Mapping[str, Any], names: set[str], made: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """Return the planned volume of a host, on the file system of the logs that it shares with other hosts. ``names``
+    are the queue managers of these logs, and ``made`` is the planned volume of another host that creates the directory.
+    Raises DiscoveryError."""
+    found = plan_volumes(answer, [], only=names).volumes
     if len(found) != 1:
         raise DiscoveryError(
             f"the queue managers {', '.join(sorted(names))} share {len(found)} file systems with other hosts, but "
-            "locks are tested on one at a time: name the directory as workspace_path, and the other host in locks_pair"
+            "locks are tested on one at a time"
         )
     own = {key: found[0][key] for key in ("path", "queue_managers", "expect_mount")}
-    return planned_volume({**plan["volumes"][0], "places": {}, **own})
+    if made:
+        own["path"] = made["path"]
+        if not own["path"].startswith(own["expect_mount"].rstrip("/") + "/"):
+            raise DiscoveryError(
+                f"hosts that are connected by queue managers are tested in one directory, here {own['path']}, but on "
+                f"this host it would not be on the file system of {', '.join(own['queue_managers'])}, which is mounted "
+                f"on {own['expect_mount']}"
+            )
+    return planned_volume({**volume, "places": {}, **own})
 
 
 def makers_of(volumes: Mapping[str, Any], pairs: Sequence[Pair]) -> dict[str, list[dict[str, Any]]]:

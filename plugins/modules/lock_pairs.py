@@ -11,7 +11,8 @@ description:
   - Uses the plans of all hosts, as M(mqops.logdisk.lock_plan) returned them, and the queue managers that
     M(mqops.logdisk.probe) discovered. No host is contacted.
   - Hosts for which no plan names a partner are paired if they have a queue manager of the same name with the same
-    directory. The directory under test is then beside the log of this queue manager.
+    directory. The directory under test is then beside the log of this queue manager. Hosts that are connected by pairs
+    are all tested in the directory of the first one.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
@@ -40,7 +41,8 @@ pairs:
   elements: dict
   sample: [{first: db01, second: db02, maker: db01, label: pair1}]
 volumes:
-  description: The planned volume of each host in a pair, by host.
+  description: The planned volume of each host in a pair, by host. The volumes of hosts that are connected by pairs
+    have the same name.
   returned: success
   type: dict
 makers:

@@ -15,7 +15,7 @@ import json
 import math
 import re
 import statistics
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,11 +100,17 @@ class Discovered:
     skipped: list[Skipped]
 
 
-def plan_volumes(answer: Mapping[str, Any], block_sizes_bytes: Sequence[int], skip_absent: bool = False) -> Discovered:
+def plan_volumes(
+    answer: Mapping[str, Any],
+    block_sizes_bytes: Sequence[int],
+    skip_absent: bool = False,
+    only: Collection[str] | None = None,
+) -> Discovered:
     """Return the plan from the answer of ``queue_manager_info``, which is untrusted.
     Raises DiscoveryError if there is nothing to plan.
 
-    ``skip_absent`` leaves out queue managers whose logs are not on this host.
+    ``skip_absent`` leaves out queue managers whose logs are not on this host. ``only`` names the queue managers to plan
+    for; without it, the plan is for all of them. No directory is inside the log of any queue manager.
     """
     _check(answer, _ANSWER, "")
     items, problems = answer["queue_managers"], answer["problems"]
@@ -119,9 +125,11 @@ def plan_volumes(answer: Mapping[str, Any], block_sizes_bytes: Sequence[int], sk
         )
     for number, item in enumerate(items):
         _check(item, _UNPLANNED if item.get("problem") else _PLANNED, f"queue_managers[{number}].")
-    absent = [item for item in items if skip_absent and item.get("absent")]
-    unknown = [item for item in items if item.get("problem") and item not in absent]
-    logs = [_log(item) for item in items if not item.get("problem")]
+    wanted = [item for item in items if only is None or item["name"] in only]
+    absent = [item for item in wanted if skip_absent and item.get("absent")]
+    unknown = [item for item in wanted if item.get("problem") and item not in absent]
+    every_log = [_log(item) for item in items if not item.get("problem")]
+    logs = [log for log in every_log if only is None or log.queue_manager in only]
     names = _Names()
     reasons = [item["problem"] for item in unknown]
     skipped = [Skipped(names.new(item["name"]), item["name"], item["problem"]) for item in absent]
@@ -140,7 +148,7 @@ def plan_volumes(answer: Mapping[str, Any], block_sizes_bytes: Sequence[int], sk
     volumes, about, sizes = [], {}, {}
     for group in _by_file_system(logs):
         name = names.new(group[0].mount_point.strip("/") or "root")
-        place = _place_beside(group, logs)
+        place = _place_beside(group, every_log)
         if place is None:
             refused.append(Refused(name, _no_place(group)))
             continue

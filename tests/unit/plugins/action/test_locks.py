@@ -83,27 +83,79 @@ def discovered(*queue_managers):
     return {"queue_managers": list(queue_managers), "problems": []}
 
 
-def test_hosts_that_name_nobody_are_tested_beside_the_log_that_they_share():
-    plans = dict.fromkeys(("db01", "db02", "db03"), plan(locks_pair=[]))
-    shared, own = queue_manager("QM1", "/MQHA/log"), queue_manager("QM2", "/var/mqm/log")
-    answers = {"db01": discovered(shared, own), "db02": discovered(shared), "db03": discovered(own)}
+def directories(answers, plans=None):
+    """Return the pairs of hosts with these queue managers, and the volume or the problem of each host. Hosts without
+    a plan of their own name no partner."""
+    plans = {**dict.fromkeys(answers, plan(locks_pair=[])), **(plans or {})}
     logs = {host: lock_pairs.logs_of(answer) for host, answer in answers.items()}
-    pairs = pairs_of(plans, {**logs, "db03": frozenset()})
-    volumes, problems = lock_pairs.volumes_of(plans, answers, logs, pairs)
-    assert [pair.hosts for pair in pairs] == [("db01", "db02")]
+    pairs = pairs_of(plans, logs)
+    return [pair.hosts for pair in pairs], *lock_pairs.volumes_of(plans, answers, logs, pairs)
+
+
+def test_hosts_that_name_nobody_are_tested_beside_the_log_that_they_share():
+    shared, own = queue_manager("QM1", "/MQHA/log"), queue_manager("QM2", "/var/mqm/log")
+    pairs, volumes, problems = directories(
+        {"db01": discovered(shared, own), "db02": discovered(shared), "db03": discovered()}
+    )
+    assert pairs == [("db01", "db02")]
     assert {host: (each["path"], each["queue_managers"], each["expect_mount"]) for host, each in volumes.items()} == {
         host: ("/MQHA/log/logdisk", ["QM1"], "/MQHA") for host in ("db01", "db02")
     }
-    assert "no host under test shares a directory with db03: no other host has a queue manager" in problems["db03"]
+    assert "no host under test shares a directory with db03: no queue manager was discovered" in problems["db03"]
     assert plan(locks_pair=[])["lock_test"]["partners"] == []
 
 
+QM1, QM2 = queue_manager("QM1", "/MQHA/QM1"), queue_manager("QM2", "/MQHA/QM2")
+
+
+@pytest.mark.parametrize(
+    ("answers", "path", "names"),
+    [
+        # The standby of two active hosts
+        ([[QM1], [QM1, QM2], [QM2]], "/MQHA/QM1/logdisk", [["QM1"], ["QM1", "QM2"], ["QM2"]]),
+        # Only one of the queue managers is shared
+        ([[QM1, QM2], [QM2]], "/MQHA/QM2/logdisk", [["QM2"], ["QM2"]]),
+    ],
+)
+def test_hosts_that_are_connected_by_queue_managers_use_one_directory(answers, path, names):
+    hosts = {f"db{number:02}": discovered(*items) for number, items in enumerate(answers, start=1)}
+    _pairs, volumes, problems = directories(hosts)
+    assert problems == {}
+    assert {host: (each["path"], each["parts"][0]["path"]) for host, each in volumes.items()} == dict.fromkeys(
+        hosts, (path, path)
+    )
+    assert [each["queue_managers"] for each in volumes.values()] == names
+
+
+def test_a_host_that_cannot_see_the_directory_of_the_others_is_not_tested():
+    """Otherwise, the missing directory would look like a fault of the storage."""
+    narrow = queue_manager("QM2", "/MQHA/QM2")
+    narrow["filesystem"] = {**narrow["filesystem"], "mount_point": "/MQHA/QM2"}
+    pairs, volumes, problems = directories(
+        {"db01": discovered(QM1), "db02": discovered(QM1, QM2), "db03": discovered(narrow)}
+    )
+    assert pairs == [("db01", "db02"), ("db02", "db03")]
+    assert list(volumes) == ["db01", "db02"]
+    assert problems["db03"].startswith(
+        "hosts that are connected by queue managers are tested in one directory, here /MQHA/QM1/logdisk, but on this "
+        "host it would not be on the file system of QM2, which is mounted on /MQHA/QM2. "
+    )
+
+
+@pytest.mark.parametrize("named", [["db02"], []])
+def test_the_other_hosts_use_the_volume_name_of_the_host_that_creates_the_directory(named):
+    """The name is part of the directory of the run."""
+    plans = {
+        host: plan(locks_pair=partners, workspace_volumes=[{"name": f"log-{host}", "path": "/MQHA/logdisk"}])
+        for host, partners in (("db01", named), ("db02", []))
+    }
+    _pairs, volumes, _problems = directories(dict.fromkeys(plans, discovered(QM1)), plans)
+    assert [each["name"] for each in volumes.values()] == ["log-db01"] * 2
+
+
 def test_hosts_that_share_several_directories_have_to_name_one():
-    plans = dict.fromkeys(("db01", "db02"), plan(locks_pair=[]))
     answer = discovered(queue_manager("QM1", "/MQHA1/log"), queue_manager("QM2", "/MQHA22/log"))
-    answers = {"db01": answer, "db02": answer}
-    logs = {host: lock_pairs.logs_of(answer) for host in answers}
-    volumes, problems = lock_pairs.volumes_of(plans, answers, logs, pairs_of(plans, logs))
+    _pairs, volumes, problems = directories({"db01": answer, "db02": answer})
     assert volumes == {} and "QM1, QM2 share 2 file systems with other hosts" in problems["db02"]
 
 

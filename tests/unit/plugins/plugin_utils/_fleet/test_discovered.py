@@ -47,8 +47,8 @@ def queue_manager(name, mount_point="/var/mqm/log", device="8:1", directory="", 
     return {**found, **more}
 
 
-def plan(*queue_managers, problems=(), sizes=SIZES, skip_absent=False):
-    return plan_volumes({"queue_managers": list(queue_managers), "problems": list(problems)}, sizes, skip_absent)
+def plan(*queue_managers, problems=(), sizes=SIZES, skip_absent=False, only=None):
+    return plan_volumes({"queue_managers": list(queue_managers), "problems": list(problems)}, sizes, skip_absent, only)
 
 
 def absent(name):
@@ -216,6 +216,20 @@ def test_what_is_assumed_and_what_does_not_fit_is_said():
 def test_the_directory_under_test_is_beside_a_log_and_inside_none(queue_managers, path):
     items = [queue_manager(name, mount_point, "8:1", directory) for name, mount_point, directory in queue_managers]
     assert plan(*items).volumes[0]["path"] == path
+
+
+def test_a_plan_for_some_queue_managers_stays_out_of_the_logs_of_the_others():
+    found = plan(
+        queue_manager("QM1"),
+        queue_manager("logdisk"),
+        queue_manager("QM2", "/mqlog", "8:2"),
+        {"name": "QM3", "problem": "no answer"},
+        only=["QM1"],
+    )
+    assert [(each["queue_managers"], each["path"]) for each in found.volumes] == [
+        (["QM1"], "/var/mqm/log/logdisk-test"),
+    ]
+    assert found.refused == []
 
 
 def test_a_log_that_is_a_mount_point_is_refused_with_the_way_out_and_costs_no_other_volume():
