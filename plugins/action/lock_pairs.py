@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.action.lock_plan import planned_volume
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction, one_line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.discovered import DiscoveryError, plan_volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import noted_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.pairs import (
@@ -30,6 +30,10 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import a
 NO_PARTNER = (
     "no host under test shares a directory with {}: {}. Name the other host in locks_pair, or the group of hosts that "
     "share the directory in locks_group"
+)
+UNREAD = (
+    "other hosts under test have the same queue managers as this host, but their logs cannot be inspected here, so it "
+    "is not known whether the hosts share them: {}"
 )
 BY_HAND = "To choose the directory by hand, set workspace_path, and name the other host in locks_pair"
 
@@ -64,12 +68,20 @@ class ActionModule(ControllerAction):
 def logs_of(answer: Mapping[str, Any]) -> frozenset[tuple[str, str]]:
     """Return the queue managers that were discovered on a host, each with the directory of its log. The answer is
     untrusted."""
-    items = answer.get("queue_managers")
     return frozenset(
-        (str(item.get("name")), str(item.get("log_directory")))
-        for item in (items if isinstance(items, list) else [])
-        if isinstance(item, Mapping) and not item.get("problem") and item.get("name") and item.get("log_directory")
+        (name, str(item.get("log_directory")))
+        for name, item in _queue_managers(answer)
+        if not item.get("problem") and item.get("log_directory")
     )
+
+
+def _queue_managers(answer: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    items = answer.get("queue_managers")
+    return [
+        (str(item["name"]), item)
+        for item in (items if isinstance(items, list) else [])
+        if isinstance(item, Mapping) and item.get("name")
+    ]
 
 
 def volumes_of(
@@ -78,6 +90,7 @@ def volumes_of(
     """Return the planned volume of each host in a pair, and for each other host the reason why it cannot be tested."""
     volumes, problems = {}, {}
     makers = {host: pair.maker for pair in pairs for host in pair.hosts}
+    unread = unread_of({host: answers[host] for host in plans if not names_pair(plans, host)})
     for host, plan in plans.items():
         # The host that creates the directory comes before the others. The name of the volume is part of the path.
         made, own = volumes.get(makers.get(host)), plan["volumes"][0]
@@ -85,6 +98,8 @@ def volumes_of(
         partners = [next(each for each in pair.hosts if each != host) for pair in pairs if host in pair.hosts]
         if names_pair(plans, host):
             volumes[host] = own
+        elif host in unread:
+            problems[host] = f"{UNREAD.format(unread[host])}. {BY_HAND}"
         elif not partners:
             problems[host] = NO_PARTNER.format(host, _why_alone(shared[host]))
         else:
@@ -94,6 +109,21 @@ def volumes_of(
             except DiscoveryError as error:
                 problems[host] = f"{error}. {BY_HAND}"
     return volumes, problems
+
+
+def unread_of(answers: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """Return the hosts that have queue managers in common with other hosts, but cannot inspect their logs. For each of
+    these hosts, name the queue managers, each with the reason. The answers are untrusted."""
+    counts = Counter(name for answer in answers.values() for name in {name for name, _item in _queue_managers(answer)})
+    found = {
+        host: "; ".join(
+            one_line(f"{name}: {item['problem']}")
+            for name, item in _queue_managers(answer)
+            if item.get("problem") and counts[name] > 1
+        )
+        for host, answer in answers.items()
+    }
+    return {host: problems for host, problems in found.items() if problems}
 
 
 def _why_alone(logs: frozenset[tuple[str, str]]) -> str:
@@ -109,7 +139,10 @@ def _beside_logs(
     """Return the planned volume of a host, on the file system of the logs that it shares with other hosts. ``names``
     are the queue managers of these logs, and ``made`` is the planned volume of another host that creates the directory.
     Raises DiscoveryError."""
-    found = plan_volumes(answer, [], only=names).volumes
+    planned = plan_volumes(answer, [], only=names)
+    if planned.refused:
+        raise DiscoveryError("; ".join(each.reason for each in planned.refused))
+    found = planned.volumes
     if len(found) != 1:
         raise DiscoveryError(
             f"the queue managers {', '.join(sorted(names))} share {len(found)} file systems with other hosts, but "

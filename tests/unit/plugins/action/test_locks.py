@@ -159,6 +159,39 @@ def test_hosts_that_share_several_directories_have_to_name_one():
     assert volumes == {} and "QM1, QM2 share 2 file systems with other hosts" in problems["db02"]
 
 
+UNREAD = {"name": "QM2", "problem": "LogPath /MQHA/QM2/QM2 cannot be inspected", "absent": True}
+
+
+@pytest.mark.parametrize(
+    ("answers", "refused"),
+    [
+        ([[QM1, QM2], [QM1, {**UNREAD, "problem": "LogPath\n/MQHA/QM2/QM2 cannot be inspected"}]], ["db02"]),
+        ([[QM1, UNREAD], [QM1, UNREAD]], ["db01", "db02"]),
+        ([[QM2], [UNREAD]], ["db02"]),
+        ([[QM1], [QM1, UNREAD]], []),
+    ],
+)
+def test_a_host_that_cannot_inspect_the_log_of_a_queue_manager_of_another_host_is_not_tested(answers, refused):
+    """Otherwise, nobody would notice that the directory of this queue manager is not tested."""
+    hosts = {f"db{number:02}": discovered(*items) for number, items in enumerate(answers, start=1)}
+    _pairs, _volumes, problems = directories(hosts)
+    told = [host for host, problem in problems.items() if "QM2: LogPath /MQHA/QM2/QM2 cannot be inspected" in problem]
+    assert told == refused
+
+
+def test_hosts_that_name_their_partner_are_not_expected_to_share_queue_managers():
+    plans = {"db03": plan(locks_pair=["db04"]), "db04": plan(locks_pair=[])}
+    answers = {"db01": [QM1], "db02": [QM1, UNREAD], "db03": [], "db04": [QM2]}
+    _pairs, volumes, problems = directories({host: discovered(*own) for host, own in answers.items()}, plans)
+    assert list(volumes) == list(answers) and problems == {}
+
+
+def test_a_shared_log_without_a_place_beside_it_is_refused():
+    mounted = queue_manager("QM3", "/MQHB", log_directory="/MQHB", log_parent="/")
+    _pairs, volumes, problems = directories(dict.fromkeys(("db01", "db02"), discovered(QM1, mounted)))
+    assert volumes == {} and "the LogPath of QM3, /MQHB, is a mount point" in problems["db02"]
+
+
 @pytest.mark.parametrize("answer", [{}, {"queue_managers": None}, {"queue_managers": ["x", {"name": "QM1"}]}])
 def test_what_a_host_sends_instead_of_queue_managers_pairs_nobody(answer):
     assert lock_pairs.logs_of(answer) == frozenset()
