@@ -36,6 +36,12 @@ case " $* " in *" -O "*) ;; *) echo call >> {calls} ;; esac
 exec ssh "$@"
 """
 MOST_CALLS = 8
+OTHER_RUN = """mkdir -p -m 700 /root/.mqops-logdisk && setsid python3 -c '
+import fcntl, time
+lock = open("/root/.mqops-logdisk/lock", "w")
+fcntl.flock(lock, fcntl.LOCK_EX)
+time.sleep(900)
+' > /dev/null 2>&1 < /dev/null &"""
 
 
 @pytest.mark.long
@@ -145,6 +151,21 @@ def test_what_proves_nothing_is_refused(
     assert "are the same machine" in records["twice"]["reasons"][0]
     assert len(calls.read_text().splitlines()) <= MOST_CALLS * 6
     assert left_on(bed["local1"]) == left_on(bed["local2"]) == []
+
+
+@pytest.mark.thorough
+def test_a_host_that_refuses_the_test_keeps_no_directory(
+    start: Callable[..., Bed], controller: Controller, tmp_path: Path
+) -> None:
+    """Another run is measuring on the host. This is noticed only after the directory was created."""
+    bed = start(HostSpec("one", variables={"locks_pair": ["two"]}), HostSpec("two"))
+    bed.ssh(bed["one"], OTHER_RUN)
+
+    outcome = controller.run("locks", "-i", inventory(bed, tmp_path))
+
+    assert outcome.status == 2
+    assert "another certification is running" in outcome.certification.records["one"]["reasons"][0]
+    assert left_on(bed["one"]) == left_on(bed["two"]) == []
 
 
 @pytest.mark.thorough
