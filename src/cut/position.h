@@ -26,7 +26,8 @@ struct stray {
 
 struct position {
     uint64_t sectors[CONTENTS];         // number of sectors with each content; whole: in their place
-    // the oldest and newest write with a sector in its place; newest 0: the preformat or none
+    // The oldest and newest writes of which a sector is in its place. If newest is 0, there are only sectors of the
+    // preformat, or none.
     uint64_t oldest, newest;
     struct stray stray;                 // the first one found
 };

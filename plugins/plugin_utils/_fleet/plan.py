@@ -285,7 +285,7 @@ def _steps_of_streams(values: dict[str, Any], workload: Workload, loads: list[in
     for option, default in (("sync", "dsync"), ("direct", "yes")):
         if values.pop(option, "") not in ("", default):
             raise OptionError(
-                f"sweep_{option} does not apply to sweep_workload {workload.name}, which says it itself: leave it out"
+                f"sweep_{option} does not apply to sweep_workload {workload.name}, which sets its own: leave it out"
             )
     values["load"] = loads or list(workload.loads)
     try:

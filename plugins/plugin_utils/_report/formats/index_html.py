@@ -149,8 +149,8 @@ def _causes(model: Model, detailed: int) -> dict[str, Any]:
 
 
 def _fleet(model: Model, shown: Sequence[Host], detailed: int) -> dict[str, Any]:
-    """Return the content of the part about the fleet; the matrix contains the shown hosts, and the first of them are
-    linked to their sections."""
+    """Return what the page shows about the fleet. Its matrix contains the hosts in ``shown``, of which the first
+    ``detailed`` ones have sections to which it links."""
     steps, titles = steps_of(model)
     filters = filters_of(model.hosts)
     strips = strips_of(model, steps[:MOST_STRIPS], titles[:MOST_STRIPS])

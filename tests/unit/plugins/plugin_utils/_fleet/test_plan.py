@@ -262,7 +262,7 @@ def test_a_plan_of_streams_is_for_the_whole_volume():
     [
         ({"rate": 5}, "sweep_rate does not apply to sweep_workload mailbox-2010: leave it out"),
         ({"verify": True}, "sweep_verify does not apply to sweep_workload mailbox-2010"),
-        ({"sync": "none"}, "sweep_sync does not apply to sweep_workload mailbox-2010, which says it itself"),
+        ({"sync": "none"}, "sweep_sync does not apply to sweep_workload mailbox-2010, which sets its own"),
         ({"direct": False}, "sweep_direct does not apply"),
         ({"loads": [5000]}, r"sweep_loads: mailbox-2010: stream database: workers: 1\*load is 5000"),
         (

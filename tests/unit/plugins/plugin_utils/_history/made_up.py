@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Made-up certificates for the tests and benchmarks of the history: complete ones that are made from records, and
-entries without a certificate. There are also made-up results of observations."""
+"""Makes up content of a history for tests and benchmarks: complete certificates from records, entries without a
+certificate, and results of observations."""
 
 from __future__ import annotations
 
