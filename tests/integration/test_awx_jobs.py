@@ -34,7 +34,7 @@ ENDS = {
     "logdisk certify slices": End(set(), "PASS, but this run does not certify: "),
     "logdisk recertify": End(set(), "PASS, but this run does not certify: "),
     "logdisk report": End({"localhost"}, "No run is named, and there is none in "),
-    "logdisk observe": End({"h1"}, "h1: error: observe: no source can observe this queue manager"),
+    "logdisk observe": End({"h1"}, "observe: no source can observe this queue manager"),
     "logdisk locks": End({"h1"}, "no host under test shares a directory with h1"),
     "logdisk compare": End({"localhost"}, "2026-10-01", CHANGE),
     "logdisk stop": End(set(), "No run was measuring or observing."),

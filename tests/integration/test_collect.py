@@ -142,7 +142,7 @@ def test_a_run_whose_directory_is_gone(start: Start, controller: Controller, tmp
     early = controller.run("collect", "-i", str(inventory), collect_run=run.name)
     assert early.status == 2
     assert re.search(
-        r"h1: error: collect: still measuring, [0-9]+ s left: collect again when it has ended, or end it "
+        r"error collect: still measuring, [0-9]+ s left: collect again when it has ended, or end it "
         r"first with \S*playbooks/stop.yml",
         early.words,
     )
