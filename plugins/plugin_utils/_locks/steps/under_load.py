@@ -10,7 +10,7 @@ from __future__ import annotations
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import LOCK, Prober, Stage
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import Figures, broken, undecided
 
-RECENT_S = 10.0
+RECENT_S = 20.0
 """How long ago the other host was refused the lock for the last time, at most, when the load ends."""
 
 
