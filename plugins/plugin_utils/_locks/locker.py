@@ -41,9 +41,11 @@ class Speaker(Protocol):
     host: str
     last_ns: int
 
-    def send(self, number: int, verb: str, *arguments: object) -> None: ...
+    def send(self, number: int, verb: str, *arguments: object) -> None:
+        """Send a locker a command."""
 
-    def take(self, number: int) -> Answer | None: ...
+    def take(self, number: int) -> Answer | None:
+        """Return the next answer of a locker; None if none has arrived. Raises AgentLostError."""
 
 
 class AbandonedError(Exception):
