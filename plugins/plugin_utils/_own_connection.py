@@ -50,6 +50,6 @@ def stream_command(connection: Any, command: list[str], silent_s: int = SILENT_S
     host = connection.get_option("host") or connection._play_context.remote_addr
     connection.host = host
     program, *arguments = connection._build_command(connection.get_option("ssh_executable"), "ssh", "-T", host, text)
-    interval_s = max(1, silent_s // 4)
+    interval_s = max(1, silent_s // 3)
     options = (f"ServerAliveInterval={interval_s}", f"ServerAliveCountMax={silent_s // interval_s}", *SSH_OPTIONS)
     return [program, *(word for option in options for word in ("-o", option)), *arguments]

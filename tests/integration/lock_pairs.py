@@ -46,7 +46,7 @@ LIES = {
 show the problem."""
 
 
-def testbed_command(settings: Settings) -> str:
+def command_of_testbed(settings: Settings) -> str:
     return (
         f"PYTHONPATH={PROJECT}/tests LOGDISK_TESTBED_STATE={settings.state_base} {sys.executable} -m testbed "
         f"--prefix {settings.prefix}"
@@ -55,7 +55,7 @@ def testbed_command(settings: Settings) -> str:
 
 def pair(settings: Settings, one: str, two: str, server: ServerSpec, **variables: object) -> list[HostSpec]:
     """Two hosts with the same file server. The power of both may be cut."""
-    command = testbed_command(settings)
+    command = command_of_testbed(settings)
     own = {
         "locks_cut_command": f"{command} cut {{{{ inventory_hostname }}}} && ({command} boot "
         "{{ inventory_hostname }} &)",

@@ -17,6 +17,7 @@ from lock_pairs import (
     SMALL,
     TAKEOVER_S,
     broken_before,
+    command_of_testbed,
     filters,
     inventory,
     is_seen,
@@ -25,7 +26,6 @@ from lock_pairs import (
     not_kept,
     pair,
     steps_of,
-    testbed_command,
 )
 from testbed import Bed, HostSpec, Settings
 from testbed.servers import ServerSpec
@@ -36,7 +36,7 @@ case " $* " in *" -O "*) ;; *) echo call >> {calls} ;; esac
 exec ssh "$@"
 """
 MOST_CALLS = 8
-OTHER_RUN = """mkdir -p -m 700 /root/.mqops-logdisk && setsid python3 -c '
+OTHER_RUN = """mkdir -p -m 700 /root/.mqops-logdisk; setsid python3 -c '
 import fcntl, time
 lock = open("/root/.mqops-logdisk/lock", "w")
 fcntl.flock(lock, fcntl.LOCK_EX)
@@ -56,7 +56,7 @@ def test_an_honest_server_keeps_every_step(
     preflight = controller.run("locks", "-i", hosts, "--check")
     assert preflight.status == 0
     assert "ready: the locks would be tested with two. The host would be cut off from 10." in preflight.words
-    assert f"its power would be cut with: {testbed_command(settings)} cut one" in preflight.words
+    assert f"its power would be cut with: {command_of_testbed(settings)} cut one" in preflight.words
     assert left_on(bed["one"]) == left_on(bed["two"]) == []
 
     outcome = controller.run("locks", "-i", hosts)

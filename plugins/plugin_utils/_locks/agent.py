@@ -23,14 +23,14 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.protocol impo
     read_ready,
 )
 
-SILENT_S = 8
+SILENT_S = 9
 """For how many seconds a host may say nothing before its connection ends. A busy host, or a virtual machine that is
 moved to another hypervisor, is silent for some seconds and keeps its lock, because a lease is longer. A takeover is
 counted from the host's last sign of life, so it does not matter how soon the loss of a host is noticed."""
 CLOSED_NS = 1_500_000_000
 """If the connection ends so soon after the last line, the host has closed it, which a host without power cannot do.
 The tester of a writing holder sends a line every second, and ssh contacts a silent host for the first time after two
-seconds."""
+to three seconds (a third of SILENT_S, counted in whole seconds)."""
 CONNECTION_BROKE = 255
 """The exit status of ssh if the connection broke. Otherwise, it is the exit status of the tester."""
 MOST_WAITING = 100_000

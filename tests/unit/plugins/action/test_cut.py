@@ -127,9 +127,9 @@ def test_the_stream_has_a_connection_of_its_own():
 
 
 def test_how_long_a_host_may_be_silent():
-    words = stream_command(Connection(), ["tester"], silent_s=8)
-    assert words.index("ServerAliveInterval=2") < words.index("ServerAliveInterval=1")
-    assert words.index("ServerAliveCountMax=4") < words.index("ServerAliveCountMax=2")
+    words = stream_command(Connection(), ["tester"], silent_s=9)
+    assert words.index("ServerAliveInterval=3") < words.index("ServerAliveInterval=1")
+    assert words.index("ServerAliveCountMax=3") < words.index("ServerAliveCountMax=2")
 
 
 def test_a_local_command_needs_no_connection():

@@ -10,6 +10,7 @@ import sys
 import time
 
 import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks import agent as module
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.agent import Agent, AgentLostError
 
 READY = "ready R1 0a version=1 uid=0 gid=0"
@@ -69,6 +70,18 @@ def test_a_tester_that_is_none_is_lost(text, why):
     with pytest.raises(AgentLostError, match=why):
         wait_for(lambda: one.ready(0.01) and one.take(1))
     one.end()
+
+
+@pytest.mark.parametrize(
+    ("silent_s", "status", "is_closed"),
+    [(0, 255, True), (1, 255, False), (1, 1, True)],
+    ids=["sshd ended", "power lost", "tester ended"],
+)
+def test_who_ended_the_connection(monkeypatch, silent_s, status, is_closed):
+    monkeypatch.setattr(module, "CLOSED_NS", 500_000_000)
+    one = agent(f"import sys, time; print('{READY}', flush=True); time.sleep({silent_s}); sys.exit({status})")
+    wait_for(lambda: one.is_over)
+    assert one.was_closed() is is_closed
 
 
 def test_a_tester_that_says_nothing_is_not_waited_for():
