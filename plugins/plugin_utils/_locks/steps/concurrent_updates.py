@@ -15,7 +15,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import F
 UPDATES = 1000
 """How many times each host adds one."""
 UPDATES_S = 600.0
-ATTEMPTS = 3
+ATTEMPTS = 10
 """How many times the updates are made until those of both hosts overlap. A client that polls for locks may wait until
 the other one has made all of its updates."""
 
