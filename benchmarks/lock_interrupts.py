@@ -53,7 +53,9 @@ def remains(host: Host) -> Iterator[str]:
 def interrupted(bed: Bed, hosts: list[Host], directory: Path, case: Case, after_s: float) -> list[str]:
     """Return what an interrupted test left behind, and whether the step was missed."""
     directory.mkdir()
-    controller = Controller(Path(sys.executable).parent, directory, bed.environment)
+    # Otherwise, Python would write to a file only when its buffer is full.
+    unbuffered = {**bed.environment, "PYTHONUNBUFFERED": "1"}
+    controller = Controller(Path(sys.executable).parent, directory, unbuffered)
     limit = ":".join(host.name for host in hosts)
     words = ("-i", inventory(bed, directory, locks_seconds=10), "--limit", limit)
     screen = directory / "screen"
