@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Sequence
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.line_stream import LET_END_S, LineStream
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.line_stream import LET_END_S, SSH_FAILED, LineStream
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.protocol import (
     LONGEST_LINE,
     MOST_FOREIGN_LINES,
@@ -31,8 +31,6 @@ CLOSED_NS = 1_500_000_000
 """If the connection ends so soon after the last line, the host has closed it, which a host without power cannot do.
 The tester of a writing holder sends a line every second, and ssh contacts a silent host for the first time after two
 to three seconds (a third of SILENT_S, counted in whole seconds)."""
-CONNECTION_BROKE = 255
-"""The exit status of ssh if the connection broke. Otherwise, it is the exit status of the tester."""
 MOST_WAITING = 100_000
 """The largest number of answers that are kept until they are taken."""
 
@@ -94,7 +92,7 @@ class Agent:
     def was_closed(self) -> bool:
         """Return whether the tester or the host ended the connection, and not a loss of power or of the network."""
         is_soon = self._over_ns - self.last_ns < CLOSED_NS
-        return is_soon or self._stream.exit_status() not in (None, CONNECTION_BROKE)
+        return is_soon or self._stream.exit_status() not in (None, SSH_FAILED)
 
     def end(self, patience_s: float = LET_END_S) -> int | None:
         """Let the tester end, which removes its files, and return its exit status; None if it had to be killed."""

@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Sequence
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.line_stream import LineStream
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.line_stream import SSH_FAILED, LineStream
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.remote_program import LOADER, program
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import not_covered, undecided
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
@@ -20,8 +20,6 @@ MODULE = "_lock_guard"
 """The module that runs on the host."""
 ANSWER_S = 30.0
 LONGEST_LINE = 4096
-SSH_FAILED = 255
-"""The exit status of ssh if it lost the host or could not connect to it."""
 
 
 def guard_command(interpreter: str, mqs_ini: str) -> list[str]:

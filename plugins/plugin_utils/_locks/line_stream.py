@@ -16,6 +16,9 @@ from collections.abc import Callable, Sequence
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 
 SAID_MAX_BYTES = 16384
+SSH_FAILED = 255
+"""The exit status of ssh if it lost the host or could not connect to it. Otherwise, ssh ends with the status of the
+program."""
 LET_END_S = 10.0
 """How long a program may take to end after its input has ended."""
 
