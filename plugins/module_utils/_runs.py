@@ -23,7 +23,7 @@ import stat
 import time
 import zlib
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _process
+from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _mounts, _process
 
 TABLE_NAMES = (
     "run.csv",
@@ -158,7 +158,11 @@ class Run:
         return descriptor
 
     def write_start(self, content):
-        """Write a dict to start.json that describes what was started."""
+        """Write a dict to start.json that describes what was started. The mount points of its ``paths`` are added."""
+        mounts = _mounts.read_mounts()
+        found = dict((path, _mounts.mount_of(os.path.realpath(path), mounts)) for path in content.get("paths", ()))
+        points = dict((path, mount["mount_point"]) for path, mount in found.items() if mount)
+        content = dict(content, mount_points=points)
         write_aside(os.path.join(self.path, "start.json"), json.dumps(content, sort_keys=True))
 
     def read_start(self):

@@ -29,6 +29,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import (
 QUEUE_MANAGER_NAME = re.compile(r"\A[A-Za-z0-9._/%]{1,48}\Z")
 PLACE_NAME = re.compile(r"\A[A-Za-z0-9_][A-Za-z0-9._-]{0,31}\Z")
 TEST_FILE_PREFIX = "logdisk"
+RUN_DIRECTORY_PREFIX = "logdisk-"
 DEVICE_LIMIT_S = 3
 LEFTOVER_FILE = re.compile(
     r"\A(\.nfs[0-9A-Fa-f]+|%s(\.[A-Za-z0-9._-]{1,32})?\.([0-9]{4,6}|acknowledge))\Z" % TEST_FILE_PREFIX
@@ -88,10 +89,14 @@ def layout(path, run_id, volume, queue_managers, places=()):
     names = [place_directory_name(name) for name in places] or [directory_name(name) for name in queue_managers]
     if len(set(names)) != len(names) or not names:
         raise WorkspaceError("workspace_queue_managers must name at least one queue manager, and none of them twice")
-    run_directory = os.path.join(path, "logdisk-%s-%s" % (run_id, volume))
-    return dict(
-        path=path, run_directory=run_directory, directories=[os.path.join(run_directory, name) for name in names]
-    )
+    directory = run_directory(path, "%s-%s" % (run_id, volume))
+    return dict(path=path, run_directory=directory, directories=[os.path.join(directory, name) for name in names])
+
+
+def run_directory(path, state):
+    """Return the path of a run's directory below the workspace ``path``. ``state`` is the name or the path of the
+    run's state directory."""
+    return os.path.join(path, RUN_DIRECTORY_PREFIX + os.path.basename(state))
 
 
 class Preflight:
@@ -468,7 +473,7 @@ def is_young(directory):
 
 def is_known(directory, known):
     """True if a run in ``known`` (names of state directories) owns ``directory``."""
-    return os.path.basename(directory)[len("logdisk-") :] in known
+    return os.path.basename(directory)[len(RUN_DIRECTORY_PREFIX) :] in known
 
 
 def in_use(directory):

@@ -10,7 +10,7 @@ short_description: Remove what a run left on a host
 description:
   - Ends the processes of a run and removes its state and its directories on the file systems under test.
   - Removes only directories that contain the mark of this collection. Anything that cannot be removed is returned in
-    RV(left).
+    RV(left). The state of a run is kept until the directories of the run are gone, so that they can be removed later.
   - If O(run_id) is empty, cleans up after every run that has ended. Runs whose tables are still to be collected, and
     directories of a run that may be about to start, are kept and returned in RV(kept).
   - If a file system does not answer, the others are cleaned up nevertheless.
@@ -128,6 +128,7 @@ from functools import partial
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.mqops.logdisk.plugins.module_utils import (
     _marks,
+    _mounts,
     _runs,
     _time_limit,
     _user,
@@ -149,12 +150,8 @@ def awaits_collection(run, days):
 def run_directories(path, run_id, volumes):
     """Return the marked run directories below ``path``: those of this run's ``volumes``,
     or all if ``run_id`` is empty."""
-    names = frozenset("logdisk-%s-%s" % (run_id, volume) for volume in volumes)
-    return [
-        directory
-        for directory in _workspace.run_directories(path)
-        if not run_id or os.path.basename(directory) in names
-    ]
+    own = frozenset(_workspace.run_directory(path, "%s-%s" % (run_id, volume)) for volume in volumes)
+    return [directory for directory in _workspace.run_directories(path) if not run_id or directory in own]
 
 
 class Found:
@@ -193,34 +190,45 @@ def runs_to_remove(p, found):
     return ended
 
 
-def clean_state(p, check, runs):
-    """End the processes of runs and remove their state. Returns the results for each run, and whether all of its
-    processes have ended."""
+def hanging(pids):
+    """Return what is left behind if the processes ``pids`` could not be ended."""
+    sentence = (
+        "the tester still hangs in a write (pid %s); it will end and remove its directories when the disk responds"
+    )
+    return [sentence % ", ".join(str(pid) for pid in pids)] if pids else []
+
+
+def remove_state(p, check, run):
+    """Remove the state of a run. Returns the results."""
+    found = Found()
     keep = frozenset(volume["name"] for volume in p["volumes"] if volume["keep_state"])
-    stuck = [[] for dummy in runs] if check else _runs.terminate(runs, p["patience_s"])
-    cleaned = []
-    for run, pids in zip(runs, stuck):
-        found = Found()
-        if pids:
-            found.left.append(
-                "the tester still hangs in a write (pid %s); it will end and remove its directories when "
-                "the disk responds" % ", ".join(str(pid) for pid in pids)
-            )
-        try:
-            if run.exists() and run.volume not in keep:
-                found.removed.append(run.path)
-                if not check:
-                    run.remove()
-        except OSError as error:
-            found.left.append(str(error))
-        cleaned.append((found, not pids))
-    return cleaned
+    try:
+        if run.exists() and run.volume not in keep:
+            found.removed.append(run.path)
+            if not check:
+                run.remove()
+    except OSError as error:
+        found.left.append(str(error))
+    return found
 
 
 def workspaces_of(run):
     """Return the paths of the workspace that were recorded when a run was started."""
     paths = run.read_start().get("paths")
     return [path for path in paths if isinstance(path, str) and path.startswith("/")] if isinstance(paths, list) else []
+
+
+def unmounted(runs, path):
+    """Return a sentence for each of ``runs`` whose file system is no longer mounted at ``path``. Its directories cannot
+    be seen, so they may still exist."""
+    mount = _mounts.mount_of(os.path.realpath(path), _mounts.read_mounts()) or {}
+    found = [(run, (run.read_start().get("mount_points") or {}).get(path)) for run in runs]
+    return [
+        "%s: the file system that was mounted at %s is missing: mount it and clean up again or, if it no longer "
+        "exists, remove %s" % (path, point, run.path)
+        for run, point in found
+        if point and point != mount.get("mount_point")
+    ]
 
 
 def run_id_of(directory):
@@ -255,26 +263,35 @@ def clean_workspace(p, check, known, path, volumes):
         gone, remaining = _workspace.remove(path, os.path.join(path, "none"))
         found.removed.extend(gone)
         found.left.extend(remaining)
-    return found.as_dict()
+    return found
 
 
 def clean_place(p, check, known, place):
-    """Clean up one workspace. Returns the results and, if requested, how long the volumes below it were throttled. The
-    call hangs for as long as the file system does not answer."""
-    counters = _volume_counters.read_below(place["path"]) if place["volume_counters"] else []
-    found = Found().as_dict() if place["stuck"] else clean_workspace(p, check, known, place["path"], place["volumes"])
-    return dict(found, volume_counters=counters)
+    """Clean up one workspace. Returns the results, the state of each run that may still have a directory there and, if
+    requested, how long the volumes below it were throttled. The call hangs for as long as the file system does not
+    answer."""
+    path = place["path"]
+    runs = [run.path for run in place["runs"]]
+    counters = _volume_counters.read_below(path) if place["volume_counters"] else []
+    if place["stuck"]:
+        return dict(Found().as_dict(), remaining=runs, volume_counters=counters)
+    found = clean_workspace(p, check, known, path, place["volumes"])
+    remaining = [run for run in runs if not check and os.path.lexists(_workspace.run_directory(path, run))]
+    missing = unmounted(place["runs"], path)
+    found.left.extend(missing)
+    return dict(found.as_dict(), remaining=runs if missing else remaining, volume_counters=counters)
 
 
 def places(p, runs, stuck):
-    """Return the workspaces to clean up, without duplicates, with the names of their volumes. ``stuck`` contains the
-    names of the volumes with a process that could not be ended."""
+    """Return the workspaces to clean up, without duplicates, with the names of their volumes, and with those of
+    ``runs`` that recorded them. ``stuck`` contains the names of the volumes with a process that could not be ended."""
     found = {}
-    noted = [dict(name=run.volume, paths=workspaces_of(run), volume_counters=False) for run in runs]
+    noted = [dict(name=run.volume, paths=workspaces_of(run), volume_counters=False, runs=[run]) for run in runs]
     for volume in p["volumes"] + noted:
         for path in volume["paths"]:
-            place = found.setdefault(path, dict(path=path, volumes=[], volume_counters=False, stuck=False))
+            place = found.setdefault(path, dict(path=path, volumes=[], runs=[], volume_counters=False, stuck=False))
             place["volumes"] += [volume["name"]] if volume["name"] not in place["volumes"] else []
+            place["runs"] += volume.get("runs", [])
             place["volume_counters"] = place["volume_counters"] or volume["volume_counters"]
             place["stuck"] = place["stuck"] or volume["name"] in stuck
     return list(found.values())
@@ -286,34 +303,41 @@ def with_error(place, answer):
     left = "%s: %s" % (place["path"], answer)
     if isinstance(answer, _time_limit.NoAnswerError):
         left += ": its file system hangs; what this run created there will be removed when it answers"
-    return dict(Found().as_dict(), left=[left], volume_counters=[])
+    return dict(Found().as_dict(), left=[left], remaining=[run.path for run in place["runs"]], volume_counters=[])
 
 
-def clean(p, check):
-    """Clean up. Returns the results, in total and for each volume of the run."""
-    found, volumes = Found(), dict((volume["name"], dict(left=[], volume_counters=[])) for volume in p["volumes"])
-    known = _runs.names_below(p["state_dir"])
-    runs = runs_to_remove(p, found)
-    all_places = places(p, runs, ())
-    cleaned = clean_state(p, check, runs)
-    for run, (own, dummy) in zip(runs, cleaned):
-        found.add(own.as_dict())
-        if p["run_id"] and run.volume in volumes:
-            volumes[run.volume]["left"] += own.left
-    stuck = frozenset(run.volume for run, (dummy, ended) in zip(runs, cleaned) if not ended)
-    for place in all_places:
-        place["stuck"] = not stuck.isdisjoint(place["volumes"])
+def clean_places(p, check, known, all_places):
+    """Clean up all workspaces at the same time. Returns the results for each."""
     # Processes that are already removing files are not interrupted.
     answers = _time_limit.call_all(
         [partial(clean_place, p, check, known, place) for place in all_places], p["answer_s"], undo=lambda answer: None
     )
-    for place, answer in zip(all_places, answers):
-        answer = with_error(place, answer)
+    return [with_error(place, answer) for place, answer in zip(all_places, answers)]
+
+
+def clean(p, check):
+    """Clean up. The state of a run is kept as long as a directory of the run may exist. Returns the results, in total
+    and for each volume of the run."""
+    found, volumes = Found(), dict((volume["name"], dict(left=[], volume_counters=[])) for volume in p["volumes"])
+    known = _runs.names_below(p["state_dir"])
+    runs = runs_to_remove(p, found)
+    pids = [[] for dummy in runs] if check else _runs.terminate(runs, p["patience_s"])
+    stuck = [run for run, own_pids in zip(runs, pids) if own_pids]
+    all_places = places(p, runs, frozenset(run.volume for run in stuck))
+    remaining = [run.path for run in stuck]
+    for place, answer in zip(all_places, clean_places(p, check, known, all_places)):
         found.add(answer)
+        remaining += answer["remaining"]
         for name in place["volumes"]:
             if name in volumes:
                 volumes[name]["left"] += answer["left"]
                 volumes[name]["volume_counters"] += answer["volume_counters"]
+    for run, own_pids in zip(runs, pids):
+        own = Found() if run.path in remaining else remove_state(p, check, run)
+        own.left.extend(hanging(own_pids))
+        found.add(own.as_dict())
+        if p["run_id"] and run.volume in volumes:
+            volumes[run.volume]["left"] += own.left
     return dict(found.as_dict(), volumes=volumes)
 
 

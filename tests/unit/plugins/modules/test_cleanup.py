@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _runs, _workspace
+from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _mounts, _runs, _workspace
 from ansible_collections.mqops.logdisk.plugins.modules import cleanup
 
 RUN = "20261121T104935Z-1f0c2a"
@@ -106,7 +107,41 @@ def test_what_a_run_noted_is_cleaned_up_although_nobody_names_it(options, tmp_pa
     places = [tmp_path / name for name in ("elsewhere", "there")]
     run.write_start({"paths": [str(place) for place in places]})
     expected = [path for place in places for path in (made(place, "b"), str(place))]
-    assert cleanup.clean({**options, "volumes": []}, False)["removed"] == [run.path, *expected]
+    assert cleanup.clean({**options, "volumes": []}, False)["removed"] == [*expected, run.path]
+
+
+def test_a_run_stays_known_until_its_directories_are_gone(options, tmp_path):
+    directory = made(tmp_path / "ws")
+    run = ended_run(options, finished=False)
+    run.write_start({"paths": [str(tmp_path / "ws")]})
+    foreign = os.path.join(directory, "foreign")
+    os.mkdir(foreign)
+    os.mkdir(os.path.join(foreign, "kept"))
+    first = cleanup.clean(options, False)
+    assert (run.exists(), first["removed"], len(first["left"])) == (True, [], 1)
+    shutil.rmtree(foreign)
+    assert cleanup.clean(options, False)["removed"] == [directory, str(tmp_path / "ws"), run.path]
+    assert not run.exists()
+
+
+def test_a_run_stays_known_while_its_file_system_is_not_mounted(options, tmp_path, monkeypatch):
+    path = str(tmp_path / "ws")
+    directory = made(path)
+    run = ended_run(options, finished=False)
+    root, own = {"mount_point": "/"}, {"mount_point": path}
+    monkeypatch.setattr(_mounts, "read_mounts", lambda: [root, own])
+    run.write_start({"paths": [path]})
+    os.rename(path, path + ".unmounted")
+    monkeypatch.setattr(_mounts, "read_mounts", lambda: [root])
+    found = cleanup.clean(options, False)
+    assert (run.exists(), found["removed"]) == (True, [])
+    assert found["left"] == [
+        f"{path}: the file system that was mounted at {path} is missing: mount it and clean up again or, if it no "
+        f"longer exists, remove {run.path}"
+    ]
+    os.rename(path + ".unmounted", path)
+    monkeypatch.setattr(_mounts, "read_mounts", lambda: [root, own])
+    assert cleanup.clean(options, False)["removed"] == [directory, path, run.path]
 
 
 def test_a_file_system_that_does_not_answer_costs_its_neighbour_nothing(options, tmp_path, monkeypatch):
@@ -140,5 +175,5 @@ def test_advice_to_copy_holds_nothing_that_a_shell_would_run(tmp_path):
 def test_check_mode_removes_nothing(options, tmp_path):
     directory = made(tmp_path / "ws")
     run = ended_run(options, finished=False)
-    assert cleanup.clean(options, True)["removed"] == [run.path, directory]
+    assert cleanup.clean(options, True)["removed"] == [directory, run.path]
     assert run.exists() and os.path.isdir(directory)
