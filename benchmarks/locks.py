@@ -74,6 +74,9 @@ def main() -> int:
         "--liars", default=",".join(LIES), help="the characters of lying servers, or none (default: %(default)s)"
     )
     parser.add_argument("--load", type=float, default=12, help="seconds under load (default: %(default)s)")
+    parser.add_argument(
+        "--write-ms", type=float, default=0, help="how long a write to an honest server takes, to run many at once"
+    )
     parser.add_argument("--forks", type=int, default=20)
     options = parser.parse_args()
     liars = [name for name in options.liars.split(",") if name != "none"]
@@ -83,7 +86,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="logdisk-locks-") as temporary, Bed(settings) as bed:
         specs = [spec for character in liars for spec in liar(settings, character, locks_cut_command="")]
         for one, two in honest_names(options.honest):
-            specs += pair(settings, one, two, ServerSpec(one, lease_s=LEASE_S))
+            specs += pair(settings, one, two, ServerSpec(one, lease_s=LEASE_S, write_s=options.write_ms / 1000))
         bed.up(specs)
         for number in range(options.runs):
             directory = Path(temporary, str(number))

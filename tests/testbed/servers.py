@@ -25,8 +25,8 @@ PRIORITY = ("chrt", "--rr", "1")  # a lease must not expire because this machine
 class ServerSpec:
     """The properties of a shared file system. Hosts with equal specifications share one. ``character``: see
     shared/characters.py, which also explains the figures of some characters; ``fail_over_s``: how long the server does
-    not answer during a fail-over; ``locks_max``: how many locks may exist at a time, or 0 for any number; ``size``: the
-    size of all files together, which are in memory."""
+    not answer during a fail-over; ``write_s``: how long each write takes; ``locks_max``: how many locks may exist at a
+    time, or 0 for any number; ``size``: the size of all files together, which are in memory."""
 
     name: str = "qmgrs"
     character: str = "honest"
@@ -35,6 +35,7 @@ class ServerSpec:
     late_s: float = 8.0
     crowded_s: float = 60.0
     lost_every: int = 500
+    write_s: float = 0.0
     locks_max: int = 0
     size: str = "1G"
 

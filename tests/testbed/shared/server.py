@@ -187,6 +187,8 @@ class Server:
 
     def dispatch(self, request: Request) -> None:
         operation = request.operation
+        if operation == wire.WRITE and self.spec.write_s:
+            time.sleep(self.spec.write_s)
         if operation in self.fenced and handle(request) != request.client.epoch:
             log(f"{request.client.name}: {wire.NAMES[operation]} under an old lease is refused")
             self.answer(request, b"", errno.EIO)
