@@ -69,6 +69,7 @@ class Run:
     start: float
     end: float
     processor_s: float
+    kernel_s: float  # the part of it that was spent in the kernel, for example to fork workers
     machine_s: float  # processor time of everything on this machine: the controller, the hosts and all else
     memory_bytes: int  # of the largest process, which is ansible-playbook
     status: int
@@ -215,6 +216,7 @@ def certify(
         start,
         end,
         processor_s=used.ru_utime + used.ru_stime,
+        kernel_s=used.ru_stime,
         machine_s=machine_processor_s() - machine_s,
         memory_bytes=used.ru_maxrss << 10,
         status=process.returncode,
@@ -278,7 +280,7 @@ def describe(run: Run, bed: Bed, load: float) -> list[str]:
     hosts = len(steady)
     print(
         f"processor time of ansible-playbook and its ssh clients: {run.processor_s:.1f} s, "
-        f"{run.processor_s / hosts:.2f} s per host; memory of its largest process: {run.memory_bytes / MIB:.0f} MiB"
+        f"{run.processor_s / hosts:.2f} s per host, {run.kernel_s / hosts:.2f} s of it in the kernel; memory of its largest process: {run.memory_bytes / MIB:.0f} MiB"
     )
     print(
         f"processor time of the whole machine: {run.machine_s:.1f} s, on {os.cpu_count()} processors at least "
