@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Interrupts tests of locks in each of their steps, and looks for what they leave behind.
 
-    PYTHONPATH=collections:tests:tests/integration python benchmarks/lock_interrupts.py [--pairs 3] [--after 0.5]
+    PYTHONPATH=collections:tests:tests/integration python benchmarks/lock_interrupts.py [--pairs 3] [--after 0.5] \
+        [--steps second_refused,lock_count]
 
 Each pair of hosts has a file server and a controller of its own. Each step is interrupted twice: once with Ctrl-C, and
 once by killing the controller. Afterwards, no lock, process or packet filter may be left on a host, and after the
@@ -99,10 +100,11 @@ def main() -> int:
     parser.add_argument(
         "--after", type=float, default=0.5, help="seconds from the beginning of a step to the interrupt"
     )
+    parser.add_argument("--steps", default=",".join(STEPS), help="the steps to interrupt (default: all)")
     options = parser.parse_args()
     settings = Settings(prefix=default_prefix("i"))
     names = [(f"i{number}a", f"i{number}b") for number in range(options.pairs)]
-    cases = [Case(step, is_killed) for step in STEPS for is_killed in (False, True)]
+    cases = [Case(step, is_killed) for step in options.steps.split(",") for is_killed in (False, True)]
     with tempfile.TemporaryDirectory(prefix="logdisk-interrupts-") as temporary, Bed(settings) as bed:
         bed.up(spec for one, two in names for spec in pair(settings, one, two, ServerSpec(one, lease_s=LEASE_S)))
 

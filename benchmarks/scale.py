@@ -27,7 +27,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,6 +40,7 @@ from testbed.shell import TestbedError, wait_for
 
 PROJECT = Path(__file__).resolve().parents[1]
 CALLS_MAX = 4
+EVENTS_MAX = 15
 MIB = 1 << 20
 MEMORY_MAX, MEMORY_PER_HOST_MAX = 250 * MIB, MIB
 STEPS = ("4K", "64K")
@@ -145,8 +146,8 @@ def playbook_command(playbook: Path, options: list[str], runner_directory: Path 
     if not runner_directory:
         return [str(tools / "ansible-playbook"), *options, str(playbook)]
     private = tempfile.mkdtemp(prefix="runner-", dir=runner_directory)
-    words = ["run", private, "--project-dir", str(runner_directory), "-p", str(playbook), "--cmdline"]
-    return [str(tools / "ansible-runner"), *words, shlex.join(options)]
+    words = ["run", private, "--project-dir", str(runner_directory), "-p", str(playbook)]
+    return [str(tools / "ansible-runner"), *words, f"--cmdline={shlex.join(options)}"]
 
 
 def machine_processor_s() -> float:
@@ -247,6 +248,14 @@ def named(names: set[str], text: str) -> set[str]:
     return {name for name in names if re.search(rf"\b{name}(?![0-9])", text)}
 
 
+def events_a_host(directory: Path) -> Counter[str]:
+    """For every host, the number of events of the last run of ansible-runner. The first host also has those of the
+    tasks that run once for all hosts."""
+    last = max(directory.glob("runner-*/artifacts/*/job_events"), key=lambda path: path.stat().st_mtime)
+    events = [json.loads(path.read_text()) for path in last.glob("*.json")]
+    return Counter(host for event in events if (host := event["event_data"].get("host")))
+
+
 def complaints(run: Run, bed: Bed) -> list[str]:
     """Return the conditions that the certification does not meet."""
     names = {host.name for host in bed}
@@ -280,7 +289,8 @@ def describe(run: Run, bed: Bed, load: float) -> list[str]:
     hosts = len(steady)
     print(
         f"processor time of ansible-playbook and its ssh clients: {run.processor_s:.1f} s, "
-        f"{run.processor_s / hosts:.2f} s per host, {run.kernel_s / hosts:.2f} s of it in the kernel; memory of its largest process: {run.memory_bytes / MIB:.0f} MiB"
+        f"{run.processor_s / hosts:.2f} s per host, {run.kernel_s / hosts:.2f} s of it in the kernel; "
+        f"memory of its largest process: {run.memory_bytes / MIB:.0f} MiB"
     )
     print(
         f"processor time of the whole machine: {run.machine_s:.1f} s, on {os.cpu_count()} processors at least "
@@ -340,10 +350,12 @@ def main() -> int:
             if options.runner:
                 other = certify(bed, directory, options.forks, options.duration, by_runner=True)
                 wrong += complaints(other, bed)
+                events = max(events_a_host(directory).values())
                 print(
                     f"processor time per host with ansible-runner: {other.processor_s / options.hosts:.2f} s, "
-                    f"{other.processor_s / run.processor_s:.2f} times as much"
+                    f"{other.processor_s / run.processor_s:.2f} times as much; events per host: {events} at most"
                 )
+                wrong += [f"{events} events for one host"] * (events > EVENTS_MAX)
         if options.repeat > 1:
             print(
                 f"median of {options.repeat}: wall {statistics.median(run.wall_s for run in runs):.1f} s, "
