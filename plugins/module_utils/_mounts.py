@@ -84,6 +84,13 @@ def mount_of(path, mounts):
     return best
 
 
+def mount_point_of(path, mounts):
+    """Return the mount point that contains the absolute ``path``. Empty if it is unknown, or if only the automounter is
+    there."""
+    mount = mount_of(path, mounts)
+    return mount["mount_point"] if mount and mount["filesystem_type"] != "autofs" else ""
+
+
 def read_mounts():
     """Return the mounts that this process sees; an empty list if /proc is not available."""
     try:

@@ -6,7 +6,7 @@
 Layout below the state directory (``sweep_state_dir``)::
 
     lock                      held by flock as long as a run lives; contains its ID
-    runs/<run id>-<volume>/   start.json progress stdout stderr exit tables/ removed
+    runs/<run id>-<volume>/   start.json progress stdout stderr exit tables/ removed released
 
 Private to this collection; it may change at any time.
 """
@@ -38,6 +38,9 @@ TABLE_NAMES = (
     "fidelity.csv",
 )
 """Every table that the tester may write; no other file is ever collected."""
+
+RELEASED_NAME = "released"
+"""This file exists if a clean-up kept only the state of a run, whose tables are no longer needed."""
 
 REMOVED_NAME = "removed"
 """The supervisor creates this file last, if the run has left nothing on the file systems under test."""
@@ -158,11 +161,10 @@ class Run:
         return descriptor
 
     def write_start(self, content):
-        """Write a dict to start.json that describes what was started. The mount points of its ``paths`` are added."""
+        """Write a dict to start.json that describes what was started, with the mount points of its ``paths``."""
         mounts = _mounts.read_mounts()
-        found = dict((path, _mounts.mount_of(os.path.realpath(path), mounts)) for path in content.get("paths", ()))
-        points = dict((path, mount["mount_point"]) for path, mount in found.items() if mount)
-        content = dict(content, mount_points=points)
+        points = dict((path, _mounts.mount_point_of(path, mounts)) for path in content.get("paths", ()))
+        content = dict(dict(mount_points=points), **content)
         write_aside(os.path.join(self.path, "start.json"), json.dumps(content, sort_keys=True))
 
     def read_start(self):
@@ -172,6 +174,16 @@ class Run:
         except ValueError:
             return {}
         return content if isinstance(content, dict) else {}
+
+    def missing_mounts(self):
+        """Return the paths of the workspace that are no longer on the mount point on which they were when the run was
+        started, with that mount point. The directories of the run cannot be seen there, so they may still exist."""
+        points, mounts = self.read_start().get("mount_points"), _mounts.read_mounts()
+        return dict(
+            (path, point)
+            for path, point in (points.items() if isinstance(points, dict) else ())
+            if isinstance(point, str) and point and point != _mounts.mount_point_of(path, mounts)
+        )
 
     def read_text(self, name, limit=SMALL_FILE_MAX_BYTES):
         """Return the last ``limit`` bytes of a small file as text; empty if there is none."""
@@ -194,6 +206,14 @@ class Run:
     def removed(self):
         """True if the run has ended and has left nothing on this host except its state directory."""
         return os.path.isfile(os.path.join(self.path, REMOVED_NAME))
+
+    def release(self):
+        """Note that the tables are no longer needed."""
+        if self.exists():
+            write_aside(os.path.join(self.path, RELEASED_NAME), "")
+
+    def is_released(self):
+        return os.path.isfile(os.path.join(self.path, RELEASED_NAME))
 
     def exit_status(self):
         """Return the tester's exit status as the supervisor recorded it, or None."""

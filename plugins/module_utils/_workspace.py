@@ -9,6 +9,7 @@ collection, and so does ``<path>`` if this run created it. A directory without t
 Private to this collection; it may change at any time.
 """
 
+import errno
 import os
 import pwd
 import re
@@ -461,6 +462,15 @@ def run_directories(path):
     ]
 
 
+def is_gone(path):
+    """True if ``path`` does not exist. Storage that fails does not show this."""
+    try:
+        os.lstat(path)
+    except OSError as error:
+        return error.errno in (errno.ENOENT, errno.ENOTDIR)
+    return False
+
+
 def age_s(path):
     """Return how long ago ``path`` was changed."""
     return time.time() - os.lstat(path).st_mtime
@@ -516,12 +526,12 @@ def _has_no_file(directory):
         return False
 
 
-def remove(path, run_directory):
-    """Remove a run's workspace. Returns ``(removed, left)``: the paths that were removed, and the entries that remain
-    because the run did not create them or because they cannot be removed."""
+def remove(path, directory):
+    """Remove the directory of a run below the workspace ``path``. Returns ``(removed, left)``: the paths that were
+    removed, and the entries that remain because the run did not create them or because they cannot be removed."""
     removed, left = [], []
-    if os.path.isdir(run_directory):
-        _remove_marked(run_directory, _empty_queue_manager_directory, removed, left)
+    if os.path.isdir(directory):
+        _remove_marked(directory, _empty_queue_manager_directory, removed, left)
     _remove_base(path, removed, left)
     return removed, left
 

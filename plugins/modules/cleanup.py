@@ -123,12 +123,12 @@ volumes:
 """
 
 import os
+import re
 from functools import partial
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.mqops.logdisk.plugins.module_utils import (
     _marks,
-    _mounts,
     _runs,
     _time_limit,
     _user,
@@ -142,6 +142,7 @@ def awaits_collection(run, days):
     Results of a power cut are not collected."""
     return (
         run.finished()
+        and not run.is_released()
         and not run.read_start().get("power_cut")
         and _workspace.age_s(os.path.join(run.tables_path, "run.csv")) < days * 86400
     )
@@ -198,15 +199,19 @@ def hanging(pids):
     return [sentence % ", ".join(str(pid) for pid in pids)] if pids else []
 
 
-def remove_state(p, check, run):
-    """Remove the state of a run. Returns the results."""
+def remove_state(p, check, run, is_needed):
+    """Remove the state of a run, unless it is still needed to find the directories of the run. Returns the results."""
     found = Found()
     keep = frozenset(volume["name"] for volume in p["volumes"] if volume["keep_state"])
+    if not run.exists() or run.volume in keep:
+        return found
     try:
-        if run.exists() and run.volume not in keep:
+        if not is_needed:
             found.removed.append(run.path)
             if not check:
                 run.remove()
+        elif p["run_id"] and not check:
+            run.release()
     except OSError as error:
         found.left.append(str(error))
     return found
@@ -215,20 +220,26 @@ def remove_state(p, check, run):
 def workspaces_of(run):
     """Return the paths of the workspace that were recorded when a run was started."""
     paths = run.read_start().get("paths")
-    return [path for path in paths if isinstance(path, str) and path.startswith("/")] if isinstance(paths, list) else []
+    paths = paths if isinstance(paths, list) else []
+    return [path for path in paths if isinstance(path, str) and re.match(r"/[^\0]*\Z", path)]
 
 
-def unmounted(runs, path):
-    """Return a sentence for each of ``runs`` whose file system is no longer mounted at ``path``. Its directories cannot
-    be seen, so they may still exist."""
-    mount = _mounts.mount_of(os.path.realpath(path), _mounts.read_mounts()) or {}
-    found = [(run, (run.read_start().get("mount_points") or {}).get(path)) for run in runs]
-    return [
-        "%s: the file system that was mounted at %s is missing: mount it and clean up again or, if it no longer "
-        "exists, remove %s" % (path, point, run.path)
-        for run, point in found
-        if point and point != mount.get("mount_point")
-    ]
+def why_remaining(run, path, removed):
+    """Return why a run may still have a directory in its workspace ``path``; empty if it has none."""
+    directory = _workspace.run_directory(path, run.path)
+    # The supervisor saw that the directories were gone while the mount was still there.
+    point = "" if run.removed() else run.missing_mounts().get(path)
+    if directory in removed:
+        return ""
+    if point:
+        return "%s was on the mount point %s: mount it and clean up again or, if it no longer exists, remove %s" % (
+            path,
+            point,
+            run.path,
+        )
+    if _workspace.is_gone(directory):
+        return ""
+    return "%s is in use, does not have the mark of this collection, or cannot be read" % directory
 
 
 def run_id_of(directory):
@@ -270,16 +281,22 @@ def clean_place(p, check, known, place):
     """Clean up one workspace. Returns the results, the state of each run that may still have a directory there and, if
     requested, how long the volumes below it were throttled. The call hangs for as long as the file system does not
     answer."""
-    path = place["path"]
-    runs = [run.path for run in place["runs"]]
+    path, remaining = place["path"], []
     counters = _volume_counters.read_below(path) if place["volume_counters"] else []
     if place["stuck"]:
-        return dict(Found().as_dict(), remaining=runs, volume_counters=counters)
+        return dict(Found().as_dict(), remaining=paths_of(place["runs"]), volume_counters=counters)
     found = clean_workspace(p, check, known, path, place["volumes"])
-    remaining = [run for run in runs if not check and os.path.lexists(_workspace.run_directory(path, run))]
-    missing = unmounted(place["runs"], path)
-    found.left.extend(missing)
-    return dict(found.as_dict(), remaining=runs if missing else remaining, volume_counters=counters)
+    for run in place["runs"]:
+        why = why_remaining(run, path, found.removed)
+        if why:
+            remaining.append(run.path)
+            told = any(_workspace.run_directory(path, run.path) in text for text in found.left)
+            found.left.extend([] if told else [why])
+    return dict(found.as_dict(), remaining=remaining, volume_counters=counters)
+
+
+def paths_of(runs):
+    return [run.path for run in runs]
 
 
 def places(p, runs, stuck):
@@ -303,7 +320,7 @@ def with_error(place, answer):
     left = "%s: %s" % (place["path"], answer)
     if isinstance(answer, _time_limit.NoAnswerError):
         left += ": its file system hangs; what this run created there will be removed when it answers"
-    return dict(Found().as_dict(), left=[left], remaining=[run.path for run in place["runs"]], volume_counters=[])
+    return dict(Found().as_dict(), left=[left], remaining=paths_of(place["runs"]), volume_counters=[])
 
 
 def clean_places(p, check, known, all_places):
@@ -324,7 +341,7 @@ def clean(p, check):
     pids = [[] for dummy in runs] if check else _runs.terminate(runs, p["patience_s"])
     stuck = [run for run, own_pids in zip(runs, pids) if own_pids]
     all_places = places(p, runs, frozenset(run.volume for run in stuck))
-    remaining = [run.path for run in stuck]
+    remaining = paths_of(stuck)
     for place, answer in zip(all_places, clean_places(p, check, known, all_places)):
         found.add(answer)
         remaining += answer["remaining"]
@@ -333,7 +350,7 @@ def clean(p, check):
                 volumes[name]["left"] += answer["left"]
                 volumes[name]["volume_counters"] += answer["volume_counters"]
     for run, own_pids in zip(runs, pids):
-        own = Found() if run.path in remaining else remove_state(p, check, run)
+        own = remove_state(p, check, run, run.path in remaining)
         own.left.extend(hanging(own_pids))
         found.add(own.as_dict())
         if p["run_id"] and run.volume in volumes:

@@ -122,11 +122,10 @@ is_back:
   type: bool
 """
 
-import errno
 import os
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.mqops.logdisk.plugins.module_utils import _power_cut, _runs, _user
+from ansible_collections.mqops.logdisk.plugins.module_utils import _power_cut, _runs, _user, _workspace
 
 PATIENCE_S = 10
 LOCK_PATIENCE_S = 10
@@ -156,27 +155,20 @@ def check(p, run):
     return dict(status=status, said=said, tables=dict((name, content) for name, content in tables.items() if content))
 
 
-def is_gone(path):
-    try:
-        os.lstat(path)
-    except OSError as error:
-        return error.errno in (errno.ENOENT, errno.ENOTDIR)
-    return False
-
-
 def remove(p):
     """Make the tester remove its files. Returns what is left. If all directories are missing, because they were lost or
     another file system is mounted, nothing is left."""
     status, said = _power_cut.call(
         [p["tester"], "--removeAcknowledged", "--dir=" + ",".join(p["directories"])] + p["arguments"], REMOVAL_S
     )
-    if status == 0 or (status is not None and all(is_gone(path) for path in p["directories"])):
+    if status == 0 or (status is not None and all(_workspace.is_gone(path) for path in p["directories"])):
         return []
     return ["%s (%s)" % (", ".join(p["directories"]), said or "the tester ended with status %s" % status)]
 
 
 def answer(p):
     run = _runs.Run(p["state_dir"], p["run_id"], p["volume"])
+    start = run.read_start()
     if run.exists():
         # If the power was not cut, the tester is still writing.
         stuck = _runs.terminate([run], PATIENCE_S)[0]
@@ -184,11 +176,14 @@ def answer(p):
             raise _runs.RunError("the tester still hangs in a write (pid %s)" % ", ".join(str(pid) for pid in stuck))
         run.remove()
     run.create()
+    run.write_start(start)
     lock = run.lock(LOCK_PATIENCE_S)
     try:
         found = check(p, run) if p["acknowledged"] else dict(status=None, said="", tables={})
         left = remove(p)
-        run.remove()
+        # The clean-up needs the state to find the files of the run.
+        if not left and not run.missing_mounts():
+            run.remove()
     finally:
         os.close(lock)
     return dict(found, left=left)

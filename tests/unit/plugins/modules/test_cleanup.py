@@ -128,7 +128,7 @@ def test_a_run_stays_known_while_its_file_system_is_not_mounted(options, tmp_pat
     path = str(tmp_path / "ws")
     directory = made(path)
     run = ended_run(options, finished=False)
-    root, own = {"mount_point": "/"}, {"mount_point": path}
+    root, own = ({"mount_point": point, "filesystem_type": "ext4"} for point in ("/", path))
     monkeypatch.setattr(_mounts, "read_mounts", lambda: [root, own])
     run.write_start({"paths": [path]})
     os.rename(path, path + ".unmounted")
@@ -136,12 +136,50 @@ def test_a_run_stays_known_while_its_file_system_is_not_mounted(options, tmp_pat
     found = cleanup.clean(options, False)
     assert (run.exists(), found["removed"]) == (True, [])
     assert found["left"] == [
-        f"{path}: the file system that was mounted at {path} is missing: mount it and clean up again or, if it no "
-        f"longer exists, remove {run.path}"
+        f"{path} was on the mount point {path}: mount it and clean up again or, if it no longer exists, "
+        f"remove {run.path}"
     ]
     os.rename(path + ".unmounted", path)
     monkeypatch.setattr(_mounts, "read_mounts", lambda: [root, own])
     assert cleanup.clean(options, False)["removed"] == [directory, path, run.path]
+
+
+def test_a_run_that_removed_its_directories_needs_no_mount(options, tmp_path):
+    run = ended_run(options, finished=False)
+    run.write_start({"paths": [str(tmp_path / "ws")], "mount_points": {str(tmp_path / "ws"): "/gone"}})
+    with open(os.path.join(run.path, _runs.REMOVED_NAME), "w"):
+        pass
+    assert cleanup.clean(options, False)["removed"] == [run.path]
+
+
+def test_a_directory_that_lost_its_mark_is_reported_each_time(options, tmp_path):
+    directory = made(tmp_path / "ws")
+    os.unlink(os.path.join(directory, _marks.MARK_NAME))
+    run = ended_run(options, finished=False)
+    run.write_start({"paths": [str(tmp_path / "ws")]})
+    expected = [f"{directory} is in use, does not have the mark of this collection, or cannot be read"]
+    assert [cleanup.clean(options, False)["left"] for _ in range(2)] == [expected, expected]
+
+
+def test_tables_that_were_collected_do_not_keep_a_run_that_could_not_be_removed(options, tmp_path):
+    directory = made(tmp_path / "ws")
+    run = ended_run(options, finished=True)
+    run.write_start({"paths": [str(tmp_path / "ws")]})
+    foreign = os.path.join(directory, "foreign", "kept")
+    os.makedirs(foreign)
+    cleanup.clean({**options, "run_id": RUN}, False)
+    assert run.exists()
+    shutil.rmtree(os.path.dirname(foreign))
+    found = cleanup.clean(options, False)
+    assert (found["kept"], run.exists(), os.path.isdir(directory)) == ([], False, False)
+
+
+@pytest.mark.parametrize("damaged", [[], 5, "x", {"/": 5}, {"/": ["x"]}, {"x": None}])
+def test_damaged_mount_points_hinder_nothing(options, damaged):
+    run = ended_run(options, finished=False)
+    start = {"paths": [5, "x", "/a\0b"], "mount_points": damaged}
+    _runs.write_aside(os.path.join(run.path, "start.json"), json.dumps(start))
+    assert cleanup.clean({**options, "volumes": []}, False)["removed"] == [run.path]
 
 
 def test_a_file_system_that_does_not_answer_costs_its_neighbour_nothing(options, tmp_path, monkeypatch):

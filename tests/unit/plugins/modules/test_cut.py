@@ -104,11 +104,25 @@ def test_the_tester_checks_and_removes_its_files(tmp_path):
     assert cut_check.answer({**asked, "directories": ["/a", str(tmp_path)]})["left"] == [
         f"/a, {tmp_path} (no such directory)"
     ]
+    assert os.path.exists(begun["state_path"])
 
     tester.write_text(TESTER.format(calls=calls, given=given))
     calls.unlink()
     assert cut_check.answer({**asked, "acknowledged": ""})["status"] is None
     assert calls.read_text().startswith("--removeAcknowledged")
+
+
+def test_the_state_stays_while_the_file_system_of_a_cut_is_not_mounted(tmp_path):
+    start(tmp_path)
+    run = _runs.Run(str(tmp_path / "state"), "R1", "log")
+    noted = {"paths": ["/gone/log"], "mount_points": {"/gone/log": "/gone"}}
+    run.write_start(noted)
+    tester = tmp_path / "logdisk"
+    tester.write_text("#!/bin/sh\nexit 2\n")
+    tester.chmod(0o755)
+    asked = {"directories": ["/gone/log/R1"], "arguments": [], "acknowledged": "", "tester": str(tester)}
+    found = cut_check.answer({"state_dir": run.state_dir, "run_id": "R1", "volume": "log", "limit_s": 60, **asked})
+    assert (found["left"], run.read_start()) == ([], noted)
 
 
 def test_a_tester_that_does_not_end_is_ended():
