@@ -77,6 +77,7 @@ def main() -> int:
     parser.add_argument(
         "--write-ms", type=float, default=0, help="how long a write to an honest server takes, to run many at once"
     )
+    parser.add_argument("--lease", type=float, default=LEASE_S, help="of honest servers, in s (default: %(default)s)")
     parser.add_argument("--forks", type=int, default=20)
     options = parser.parse_args()
     liars = [name for name in options.liars.split(",") if name != "none"]
@@ -86,7 +87,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="logdisk-locks-") as temporary, Bed(settings) as bed:
         specs = [spec for character in liars for spec in liar(settings, character, locks_cut_command="")]
         for one, two in honest_names(options.honest):
-            specs += pair(settings, one, two, ServerSpec(one, lease_s=LEASE_S, write_s=options.write_ms / 1000))
+            specs += pair(settings, one, two, ServerSpec(one, lease_s=options.lease, write_s=options.write_ms / 1000))
         bed.up(specs)
         for number in range(options.runs):
             directory = Path(temporary, str(number))
@@ -129,7 +130,7 @@ def main() -> int:
     print_table(counts)
     print(
         f"\n{len(walls)} runs of {len(liars) + options.honest} pairs, {options.load:g} s under load, leases of "
-        f"{LEASE_S:g} s: median {statistics.median(walls):.0f} s, longest {max(walls):.0f} s. Calls per host: "
+        f"{options.lease:g} s: median {statistics.median(walls):.0f} s, longest {max(walls):.0f} s. Calls per host: "
         f"{max(calls)} at most."
     )
     if times:
