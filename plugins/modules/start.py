@@ -195,6 +195,8 @@ IFS='
 for run in $runs; do leave_run "$run" & done
 wait
 for run in $runs; do
+  # Storage that fails, or that is not mounted, does not show whether the run has left anything there.
+  [ -d "${run%/*/*}/" ] || exit
   for path in "$run" "${run%/*}/MARK"; do
     if [ -e "$path" ] || [ -L "$path" ]; then exit; fi
   done

@@ -95,6 +95,12 @@ def test_the_directories_of_each_path_are_removed_and_the_paths_that_were_made(o
     assert (tmp_path / "ws" / f"logdisk-{RUN}-log" / "QM1").is_dir()
 
 
+def test_a_file_system_that_is_missing_does_not_show_that_nothing_is_left(options, tmp_path):
+    options["volumes"][0]["run_directories"].append(str(tmp_path / "unmounted" / "ws" / f"logdisk-{RUN}-log"))
+    assert started(options) == ""
+    assert not ended(options).removed()
+
+
 def test_a_directory_with_a_file_of_somebody_else_is_left(options, tmp_path):
     directory = tmp_path / "ws" / f"logdisk-{RUN}-log"
     (directory / "QM1" / "theirs").write_text("")
