@@ -11,6 +11,7 @@ description:
   - Ends the processes of a run and removes its state and its directories on the file systems under test.
   - Removes only directories that contain the mark of this collection. Anything that cannot be removed is returned in
     RV(left). The state of a run is kept until the directories of the run are gone, so that they can be removed later.
+    Directories on storage that hangs are removed without the state when the storage answers.
   - If O(run_id) is empty, cleans up after every run that has ended. Runs whose tables are still to be collected, and
     directories of a run that may be about to start, are kept and returned in RV(kept).
   - If a file system does not answer, the others are cleaned up nevertheless.
@@ -284,7 +285,7 @@ def clean_place(p, check, known, place):
     path, remaining = place["path"], []
     counters = _volume_counters.read_below(path) if place["volume_counters"] else []
     if place["stuck"]:
-        return dict(Found().as_dict(), remaining=paths_of(place["runs"]), volume_counters=counters)
+        return dict(Found().as_dict(), remaining=[], volume_counters=counters)
     found = clean_workspace(p, check, known, path, place["volumes"])
     for run in place["runs"]:
         why = why_remaining(run, path, found.removed)
@@ -293,10 +294,6 @@ def clean_place(p, check, known, place):
             told = any(_workspace.run_directory(path, run.path) in text for text in found.left)
             found.left.extend([] if told else [why])
     return dict(found.as_dict(), remaining=remaining, volume_counters=counters)
-
-
-def paths_of(runs):
-    return [run.path for run in runs]
 
 
 def places(p, runs, stuck):
@@ -317,10 +314,12 @@ def places(p, runs, stuck):
 def with_error(place, answer):
     if not isinstance(answer, _time_limit.TimeLimitError):
         return answer
-    left = "%s: %s" % (place["path"], answer)
-    if isinstance(answer, _time_limit.NoAnswerError):
+    left, hangs = "%s: %s" % (place["path"], answer), isinstance(answer, _time_limit.NoAnswerError)
+    if hangs:
         left += ": its file system hangs; what this run created there will be removed when it answers"
-    return dict(Found().as_dict(), left=[left], remaining=paths_of(place["runs"]), volume_counters=[])
+    # The process that waits for the file system needs no state.
+    remaining = [] if hangs else [run.path for run in place["runs"]]
+    return dict(Found().as_dict(), left=[left], remaining=remaining, volume_counters=[])
 
 
 def clean_places(p, check, known, all_places):
@@ -333,15 +332,14 @@ def clean_places(p, check, known, all_places):
 
 
 def clean(p, check):
-    """Clean up. The state of a run is kept as long as a directory of the run may exist. Returns the results, in total
-    and for each volume of the run."""
+    """Clean up. The state of a run is kept as long as a directory of the run may exist, unless a process waits for its
+    file system and will remove the directory. Returns the results, in total and for each volume of the run."""
     found, volumes = Found(), dict((volume["name"], dict(left=[], volume_counters=[])) for volume in p["volumes"])
     known = _runs.names_below(p["state_dir"])
     runs = runs_to_remove(p, found)
     pids = [[] for dummy in runs] if check else _runs.terminate(runs, p["patience_s"])
-    stuck = [run for run, own_pids in zip(runs, pids) if own_pids]
-    all_places = places(p, runs, frozenset(run.volume for run in stuck))
-    remaining = paths_of(stuck)
+    stuck = frozenset(run.volume for run, own_pids in zip(runs, pids) if own_pids)
+    all_places, remaining = places(p, runs, stuck), []
     for place, answer in zip(all_places, clean_places(p, check, known, all_places)):
         found.add(answer)
         remaining += answer["remaining"]
