@@ -96,7 +96,10 @@ def not_kept(steps: list[dict]) -> list[tuple[str, str, str]]:
 
 
 def is_seen(character: str, steps: list[dict]) -> bool:
-    """Return whether a dishonest server was detected in the step that is meant to detect it."""
+    """Return whether a dishonest server was detected in the step that is meant to detect it. A server that loses writes
+    may also lose the first one, which ends the test."""
+    if character == "loses" and not_kept(steps)[:1] == [("settings", "broken", "write_lost")]:
+        return True
     name, cause = LIES[character]
     found = [step for step in steps if step["step"] == name]
     if not cause:

@@ -233,6 +233,9 @@ _BROKEN: Mapping[str, Callable[[Finding], str]] = {
     "not_released": _not_released,
     "updates_lost": _updates_lost,
     "torn": _torn,
+    "write_lost": lambda finding: (
+        f"{figure_text(finding, 'host')} does not read what it has just written there, although the write succeeded"
+    ),
     "write_error": _write_error,
     "verification_error": lambda finding: (
         f"the verification of its lock failed on {finding['at']['holder']} with {_errno(finding)}"

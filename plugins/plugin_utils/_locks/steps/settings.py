@@ -11,6 +11,7 @@ import secrets
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import Locker
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.protocol import DONE
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import NONCE, Stage
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import Figures, StepEnd, broken
@@ -39,14 +40,21 @@ def same_file_system(stage: Stage) -> Figures:
     """Check that one host reads what the other host wrote, with all caches bypassed. Equal names and numbers of file
     systems would not prove that they are the same."""
     nonce = secrets.token_hex(32)
-    stage.open(stage.holder, NONCE).must("nonce", NONCE, "write", nonce)
+    writer = stage.open(stage.holder, NONCE)
+    writer.must("nonce", NONCE, "write", nonce)
     other = stage.other.start()
     opened = other.ask("open", NONCE)
     if opened.outcome != DONE:
         raise broken("other_file_system", host=other.host, errno=opened.text("errno"))
-    if other.must("nonce", NONCE, "read").text("hex") != nonce:
-        raise broken("other_file_system", host=other.host)
-    return {}
+    if _reads(other, nonce):
+        return {}
+    if not _reads(writer, nonce):
+        raise broken("write_lost", host=writer.host)
+    raise broken("other_file_system", host=other.host)
+
+
+def _reads(locker: Locker, nonce: str) -> bool:
+    return locker.must("nonce", NONCE, "read").text("hex") == nonce
 
 
 def _refusals(settings: Mapping[str, Settings]) -> Iterator[StepEnd]:

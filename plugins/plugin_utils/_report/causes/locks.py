@@ -78,7 +78,7 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
         consequence="The standby instance never becomes active, not even at a planned switch with endmqm -s.",
     ),
     "updates": LockAdvice(
-        "updates under the lock were lost or torn",
+        "acknowledged writes were lost or torn",
         "Put no queue manager there. Mount with NFS version 4 and without caching that outlives a lock, and ask the "
         f"vendor of the file server about lost writes. {_AGAIN}",
         (STORAGE, SYSTEM),
@@ -244,6 +244,7 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
 _OF_CODES = {
     "updates_lost": "updates",
     "torn": "updates",
+    "write_lost": "updates",
     "verification_error": "write_error",
     "late_write_landed": "late_write",
     "not_fenced": "late_write",

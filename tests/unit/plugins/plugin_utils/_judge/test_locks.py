@@ -121,6 +121,12 @@ BROKEN = [
         {},
         "db01 and db02 do not see the same files there, so they do not share the directory",
     ),
+    (
+        "settings",
+        "write_lost",
+        {"host": "db01"},
+        "db01 does not read what it has just written there, although the write succeeded",
+    ),
     ("settings", "same_machine", {}, "db01 and db02 are two names of the same machine"),
     (
         "settings",

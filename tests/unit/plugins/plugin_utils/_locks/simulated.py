@@ -245,7 +245,8 @@ class Host:
 
     def do_nonce(self, process, name, what, text=""):
         self.server.nonce = text if what == "write" else self.server.nonce
-        read = self.server.nonce if self.server.character != "elsewhere" else "00"
+        reads_nothing = {"elsewhere": self.host == "two", "drops": True}
+        read = "-" if reads_nothing.get(self.server.character) else self.server.nonce
         self.say(process.number, f"nonce done hex={read}")
 
     def do_many(self, process, prefix, count):

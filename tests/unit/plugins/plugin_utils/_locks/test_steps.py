@@ -335,7 +335,8 @@ def test_a_server_that_fails_over():
 
 def test_what_one_host_writes_is_read_by_the_other():
     assert made(same_file_system) == ("kept", "", {})
-    assert made(same_file_system, "elsewhere")[:2] == ("broken", "other_file_system")
+    assert made(same_file_system, "elsewhere") == ("broken", "other_file_system", {"host": "two"})
+    assert made(same_file_system, "drops") == ("broken", "write_lost", {"host": "one"})
 
 
 def test_a_host_that_is_lost_or_silent_decides_nothing():
