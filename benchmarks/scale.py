@@ -249,8 +249,7 @@ def named(names: set[str], text: str) -> set[str]:
 
 
 def events_a_host(directory: Path) -> Counter[str]:
-    """For every host, the number of events of the last run of ansible-runner. The first host also has those of the
-    tasks that run once for all hosts."""
+    """For every host, the number of events of the last run of ansible-runner."""
     last = max(directory.glob("runner-*/artifacts/*/job_events"), key=lambda path: path.stat().st_mtime)
     events = [json.loads(path.read_text()) for path in last.glob("*.json")]
     return Counter(host for event in events if (host := event["event_data"].get("host")))
@@ -350,10 +349,13 @@ def main() -> int:
             if options.runner:
                 other = certify(bed, directory, options.forks, options.duration, by_runner=True)
                 wrong += complaints(other, bed)
-                events = max(events_a_host(directory).values())
+                # The first host also has the events of the tasks that run once for all hosts.
+                first_events, *others = sorted(events_a_host(directory).values(), reverse=True)
+                events = max(others, default=first_events)
                 print(
                     f"processor time per host with ansible-runner: {other.processor_s / options.hosts:.2f} s, "
-                    f"{other.processor_s / run.processor_s:.2f} times as much; events per host: {events} at most"
+                    f"{other.processor_s / run.processor_s:.2f} times as much; "
+                    f"events per host: {events} at most, and {first_events} for the first host"
                 )
                 wrong += [f"{events} events for one host"] * (events > EVENTS_MAX)
         if options.repeat > 1:
