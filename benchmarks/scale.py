@@ -27,7 +27,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,6 @@ from testbed.shell import TestbedError, wait_for
 
 PROJECT = Path(__file__).resolve().parents[1]
 CALLS_MAX = 4
-EVENTS_MAX = 15
 MIB = 1 << 20
 MEMORY_MAX, MEMORY_PER_HOST_MAX = 250 * MIB, MIB
 STEPS = ("4K", "64K")
@@ -248,13 +247,6 @@ def named(names: set[str], text: str) -> set[str]:
     return {name for name in names if re.search(rf"\b{name}(?![0-9])", text)}
 
 
-def events_a_host(directory: Path) -> Counter[str]:
-    """For every host, the number of events of the last run of ansible-runner."""
-    last = max(directory.glob("runner-*/artifacts/*/job_events"), key=lambda path: path.stat().st_mtime)
-    events = [json.loads(path.read_text()) for path in last.glob("*.json")]
-    return Counter(host for event in events if (host := event["event_data"].get("host")))
-
-
 def complaints(run: Run, bed: Bed) -> list[str]:
     """Return the conditions that the certification does not meet."""
     names = {host.name for host in bed}
@@ -349,15 +341,10 @@ def main() -> int:
             if options.runner:
                 other = certify(bed, directory, options.forks, options.duration, by_runner=True)
                 wrong += complaints(other, bed)
-                # The first host also has the events of the tasks that run once for all hosts.
-                first_events, *others = sorted(events_a_host(directory).values(), reverse=True)
-                events = max(others, default=first_events)
                 print(
                     f"processor time per host with ansible-runner: {other.processor_s / options.hosts:.2f} s, "
-                    f"{other.processor_s / run.processor_s:.2f} times as much; "
-                    f"events per host: {events} at most, and {first_events} for the first host"
+                    f"{other.processor_s / run.processor_s:.2f} times as much"
                 )
-                wrong += [f"{events} events for one host"] * (events > EVENTS_MAX)
         if options.repeat > 1:
             print(
                 f"median of {options.repeat}: wall {statistics.median(run.wall_s for run in runs):.1f} s, "

@@ -208,9 +208,8 @@ class Run:
         return os.path.isfile(os.path.join(self.path, REMOVED_NAME))
 
     def release(self):
-        """Note that the tables are no longer needed."""
-        if self.exists():
-            write_aside(os.path.join(self.path, RELEASED_NAME), "")
+        """Note in the state directory, which must exist, that the tables are no longer needed."""
+        write_aside(os.path.join(self.path, RELEASED_NAME), "")
 
     def is_released(self):
         return os.path.isfile(os.path.join(self.path, RELEASED_NAME))

@@ -225,13 +225,10 @@ def workspaces_of(run):
     return [path for path in paths if isinstance(path, str) and re.match(r"/[^\0]*\Z", path)]
 
 
-def why_remaining(run, path, removed):
-    """Return why a run may still have a directory in its workspace ``path``; empty if it has none."""
-    directory = _workspace.run_directory(path, run.path)
+def why_remaining(run, path, directory):
+    """Return why a run may still have its ``directory`` in the workspace ``path``; empty if it has none."""
     # The supervisor saw that the directories were gone while the mount was still there.
     point = "" if run.removed() else run.missing_mounts().get(path)
-    if directory in removed:
-        return ""
     if point:
         return "%s was on the mount point %s: mount it and clean up again or, if it no longer exists, remove %s" % (
             path,
@@ -288,10 +285,11 @@ def clean_place(p, check, known, place):
         return dict(Found().as_dict(), remaining=[], volume_counters=counters)
     found = clean_workspace(p, check, known, path, place["volumes"])
     for run in place["runs"]:
-        why = why_remaining(run, path, found.removed)
+        directory = _workspace.run_directory(path, run.path)
+        why = "" if directory in found.removed else why_remaining(run, path, directory)
         if why:
             remaining.append(run.path)
-            told = any(_workspace.run_directory(path, run.path) in text for text in found.left)
+            told = any(directory in text for text in found.left)
             found.left.extend([] if told else [why])
     return dict(found.as_dict(), remaining=remaining, volume_counters=counters)
 
