@@ -40,14 +40,10 @@ MOST_BYTES = 64 << 20
 MOST_LINE_BYTES = 64 << 10
 MOST_KEPT_CHARACTERS = 256 << 10
 MOST_QUEUE_MANAGERS = 50
+MOST_NAMED = 5
 TICK_S = 0.5
 
 _ABOUT_LOG = re.compile(r"_r?log_")
-_PUBLISHED = re.compile(
-    r"(?:\A|_)(?:qmgr|rlog)_log_(?:physical|logical|write|slowest|timestamp_of_slowest|bytes|in_use|max)"
-)
-"""The figures that MQ publishes about its own log. Other figures come from the status of the log or from a replica, and
-say nothing about writes."""
 _OF_REPLICA = re.compile(r"(?:\A|_)nha_")
 _STATUS = "_qmgr_status"
 _OTHERS = (_STATUS, "_exporter_publications")
@@ -65,6 +61,7 @@ class Source:
         self._url = options.get("url") or DEFAULT_URL
         self._interval_s = options.get("interval") or 10
         self._only_replicas = False
+        self._unknown = ()
 
     def check(self):
         """Wait for metrics of the queue manager's log. Returns facts. Raises SourceError."""
@@ -153,6 +150,7 @@ class Source:
             )
         self._queue_manager = name
         self._only_replicas = name in answer.with_replicas and name not in answer.with_log
+        self._unknown = sorted(answer.unknown.get(name, ()))
         return "\n".join(answer.lines[name]) if name in answer.with_log else ""
 
     def _only(self, answer):
@@ -163,6 +161,12 @@ class Source:
         return next(iter(answer.lines))
 
     def _nothing_published(self, seconds):
+        if self._unknown:
+            return SourceError(
+                "%s has metrics of the log of %s, but their names are not known (%s): set observe_url to mq_prometheus "
+                "or mq-container, or set observe_source to amqsrua or bpftrace"
+                % (self._url, self._queue_manager, ", ".join(self._unknown[:MOST_NAMED]))
+            )
         if self._only_replicas:
             return SourceError(
                 "%s has metrics of the Native HA replicas of %s, but none of its own log: the "
@@ -194,14 +198,18 @@ class _Answer:
         self.status = {}
         self.with_log = set()
         self.with_replicas = set()
+        self.unknown = {}
         self._kept = 0
         self._type = ("", "")
+        self._help = ("", "")
 
     def take(self, line):
         if line.startswith("#"):
-            declared = _exposition.type_of(line)
+            declared, described = _exposition.type_of(line), _exposition.unit_in_help(line)
             if declared:
                 self._type = (declared[0], line)
+            if described:
+                self._help = (described[0], line)
             return
         found = _exposition.sample_of(line)
         if not found:
@@ -217,13 +225,15 @@ class _Answer:
             return
         if name.endswith(_STATUS):
             self.status[queue_manager] = _exposition.number_of(value)
-        lines = ([self._type[1]] if self._type[0] == name else []) + [line]
+        lines = [text for of, text in (self._help, self._type) if of == name] + [line]
         size = sum(map(len, lines))
         if (_ABOUT_LOG.search(name) or name.endswith(_OTHERS)) and self._kept + size <= MOST_KEPT_CHARACTERS:
             self._kept += size
             kept.extend(lines)
-            if _PUBLISHED.search(name):
+            if _exposition.metric_of(name):
                 self.with_log.add(queue_manager)
+            elif _exposition.is_unknown(name):
+                self.unknown.setdefault(queue_manager, set()).add(name)
 
 
 class _Get(threading.Thread):

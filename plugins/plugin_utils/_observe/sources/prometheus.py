@@ -7,15 +7,19 @@ mq_rlog_log_*_microseconds.
 
 mq_prometheus exports the bytes since it was last read, so an interval begins with the previous answer. If overrideCType
 is set, it declares them as a counter, but still resets them at each GET like a gauge. Therefore, nothing can be
-concluded from decreasing figures. Only mq_prometheus exports qmgr_exporter_publications. mq-container (a name that ends
-in _total) and a counter of mq_rlog are running totals.
+concluded from decreasing figures. It exports qmgr_exporter_publications, and no times. (mq_otel exports that metric
+too, but a collector then keeps the figures until the next collection.) mq-container (a name that ends in _total) and a
+counter of mq_rlog are running totals.
+
+A name is believed only as long as nothing contradicts it: the declared type, the description, a repetition, or a total
+that does not behave like one. A figure whose meaning is not known is left out, and a problem says why.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -24,11 +28,9 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import _exposition
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import Fact, Observation, Options
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.published import (
     CAVEAT_OF_AVERAGES,
-    IN_USE,
     LARGEST,
     LATENCY,
     LOGICAL,
-    MOST,
     PHYSICAL,
     SIZE,
     SLOWEST,
@@ -38,58 +40,61 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.published i
     observation_of,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.samples import Sample
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import quoted
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable, quoted
 
 SOURCE = "prometheus"
 TITLE = "what MQ publishes, from a Prometheus endpoint"
 CAVEAT = CAVEAT_OF_AVERAGES
 
-_NAME = re.compile(r"(?:\w+_)?(qmgr|mq_rlog|rlog)_log_(\w+?)(_seconds|_microseconds|_milliseconds|_bytes)?(_total)?\Z")
 _STATUS = re.compile(r"(?:\w+_)?qmgr_status\Z")
 _PUBLICATIONS = re.compile(r"(?:\w+_)?qmgr_exporter_publications\Z")
 """A metric that mq_prometheus has exported since version 5.1.1, which had no counters yet."""
-_ELEMENTS = {
-    "physical_written": PHYSICAL,
-    "physical_bytes_written": PHYSICAL,
-    "logical_written": LOGICAL,
-    "logical_bytes_written": LOGICAL,
-    "write_latency": LATENCY,
-    "write_size": SIZE,
-    "slowest_write_since_restart": SLOWEST,
-    "slowest_write": SLOWEST,
-    "timestamp_of_slowest_write": SLOWEST_AT,
-    "slowest_write_timestamp": SLOWEST_AT,
-    "in_use": IN_USE,
-    "bytes_in_use": IN_USE,
-    "max": MOST,
-    "bytes_max": MOST,
-}
-"""The name of an element between the prefix and the unit."""
-# mq_prometheus also divides the slowest write by a million, although its name has no unit in some versions of MQ.
-_NS = {"_seconds": 1e9, "_milliseconds": 1e6, "_microseconds": 1e3, "": 1e9}
-_DURATIONS = (LATENCY, SLOWEST)
+_NS = {"_seconds": 1e9, "_milliseconds": 1e6, "_microseconds": 1e3}
+_UNITS = {LATENCY: _NS, SLOWEST: {**_NS, "": 1e9}, SLOWEST_AT: {**_NS, "": 1}}
+"""The units that the name of an element may have; for all others, bytes or none."""
+_LONGEST_NS = 1000e9
+"""A slowest write without a unit that would be longer in seconds is in another unit."""
 _BYTES = (PHYSICAL, LOGICAL)
 _SINCE_READ, _RUNNING, _UNKNOWN = "since read", "running", "unknown"
 """When the count of bytes started: at the previous GET, at the start of the exporter, or unknown."""
 _COUNTER = "counter"
+_UNTYPED = ("", "untyped", "unknown")
 _MOST_NAMED = 5
+_MOST_GROWN = 6
+"""A gauge that grew this often and never fell is not what was written since the previous GET, but a running total. By
+chance, one of 5040 would."""
 _NOT_TOLD = (
     "The exporter declares the bytes written as a counter, but is neither mq_prometheus (it has no "
     "qmgr_exporter_publications) nor mq-container (the name does not"
     " end in _total). So it is not known how much was written, because it may continue to count or start again "
     "with each answer."
 )
+_INSTEAD = "Set observe_url to mq_prometheus or mq-container, or set observe_source to amqsrua or bpftrace."
 
 
 @dataclass(slots=True)
 class _Answer:
-    """The result of one GET for one queue manager: figures by element, and when the count of bytes started, according
-    to the name and type of that metric."""
+    """The result of one GET for one queue manager: figures by element, when the count of bytes started, according to
+    the name and type of that metric, and, by element, why a figure is not known."""
 
     values: dict[str, float] = field(default_factory=dict)
     kinds: dict[str, str] = field(default_factory=dict)
+    doubts: dict[str, str] = field(default_factory=dict)
+    unknown: dict[str, None] = field(default_factory=dict)
     down: bool = False
-    of_mq_prometheus: bool = False
+    has_publications: bool = False
+    has_times: bool = False
+    latency_unit: str = ""
+    slowest_without_unit: str = ""
+
+    @property
+    def is_in_seconds(self) -> bool:
+        """Whether a slowest write without a unit is in seconds, as mq_prometheus exports it in some versions of MQ."""
+        return self.latency_unit == "_seconds" and self.values.get(SLOWEST, 0) <= _LONGEST_NS
+
+    @property
+    def of_mq_prometheus(self) -> bool:
+        return self.has_publications and not self.has_times
 
     @property
     def has_averages(self) -> bool:
@@ -107,10 +112,18 @@ def read(samples: Sequence[Sample], options: Options) -> Observation:
     if down:
         problems.append(f"The queue manager was not running at {down} of {len(answers)} answers of the endpoint.")
     known = [(sample, answer) for sample, answer in answers if answer and (answer.values or answer.down)]
+    said = [answer for dummy, answer in answers if answer]
+    problems.extend(_doubts(said))
     kinds = {element: _settled(element, [answer for dummy, answer in known]) for element in _BYTES}
-    if kinds[PHYSICAL] == _UNKNOWN:
+    if kinds[PHYSICAL] == _UNKNOWN and not any(PHYSICAL in answer.doubts for answer in said):
         problems.append(_NOT_TOLD)
-    published = _published(_renewed(known, kinds), kinds, problems)
+    renewed = _once(_renewed(known, kinds), kinds, said, problems)
+    for element in _BYTES:
+        problem = _contradiction(element, kinds[element], [answer for dummy, answer in renewed])
+        if problem:
+            kinds[element] = _UNKNOWN
+            problems.append(problem)
+    published = _published(renewed, kinds, problems)
     facts: dict[str, Fact] = {} if kinds[PHYSICAL] == _RUNNING else {"bytes_are_at_least": 1}
     if not published and not problems:
         problems.append(
@@ -156,15 +169,22 @@ def _answers(text: str) -> dict[str, _Answer]:
     """Return an answer by queue manager, or under "" for metrics that name none. Metrics that are not about the log are
     ignored."""
     types: dict[str, str] = {}
+    units: dict[str, str] = {}
     found: dict[str, _Answer] = {}
     for line in text.splitlines():
         if line.startswith("#"):
             types.update(filter(None, [_exposition.type_of(line)]))
+            units.update(filter(None, [_exposition.unit_in_help(line)]))
             continue
-        metric = _exposition.sample_of(line)
-        if metric:
-            name, labels, value = metric
-            _take(found, name, labels, _figure(value), types)
+        sample = _exposition.sample_of(line)
+        if sample:
+            name, labels, value = sample
+            declared = types.get(name) or types.get(name.removesuffix("_total")) or ""
+            _take(found, name, labels, _figure(value), (declared, units.get(name, "")), _exposition.has_time(line))
+    for answer in found.values():
+        if answer.slowest_without_unit and not answer.is_in_seconds:
+            answer.values.pop(SLOWEST, None)
+            answer.doubts[SLOWEST] = _without_unit(answer.slowest_without_unit)
     return found
 
 
@@ -174,48 +194,166 @@ def _figure(text: str) -> float:
     return value if 0 <= value < LARGEST else math.nan
 
 
-def _take(found: dict[str, _Answer], name: str, labels: str, value: float, types: Mapping[str, str]) -> None:
-    parts = _NAME.match(name)
-    element = _ELEMENTS.get(parts[2]) if parts else None
+def _take(
+    found: dict[str, _Answer], name: str, labels: str, value: float, described: tuple[str, str], has_time: bool
+) -> None:
+    """Take a sample into its answer. ``described`` is its declared type and the unit in its description."""
+    metric = _exposition.metric_of(name)
     is_publications = bool(_PUBLICATIONS.match(name))
-    if math.isnan(value) or not (element or is_publications or _STATUS.match(name)):
+    is_unknown = _exposition.is_unknown(name)
+    if not (metric or is_publications or is_unknown or _STATUS.match(name)):
         return
     answer = found.setdefault(_exposition.queue_manager_of(labels) or "", _Answer())
-    if is_publications:
-        answer.of_mq_prometheus = True
-        return
-    if element is None or parts is None:
+    if is_unknown:
+        answer.unknown[name] = None
+    elif is_publications:
+        answer.has_publications = True
+    elif metric is None:
         answer.down = value == 0
-        return
-    if element in _DURATIONS:
-        value *= _NS.get(parts[3] or "", 0)
-    elif element == SLOWEST_AT:
+    elif not math.isnan(value):
+        answer.has_times |= has_time
+        _take_figure(answer, name, metric, value, described)
+
+
+def _take_figure(
+    answer: _Answer, name: str, metric: _exposition.Metric, value: float, described: tuple[str, str]
+) -> None:
+    declared, described_unit = described
+    element = metric.element
+    unit = metric.unit or (described_unit if element in (LATENCY, SLOWEST) else "")
+    doubt = _doubt(name, metric, declared, unit, described_unit)
+    if element in _UNITS:
+        value *= 1 if element == SLOWEST_AT else _UNITS[element].get(unit, 0)
+    if element == SLOWEST_AT:
         value = epoch_of(value)
     if value >= LARGEST:
         return
+    if answer.values.get(element, value) != value:
+        doubt = f"The endpoint has more than one {name}, with different values. {_INSTEAD}"
+    if doubt:
+        answer.doubts[element] = doubt
+        if element not in _BYTES:
+            answer.values.pop(element, None)
+            return
+    if element in answer.doubts and element not in _BYTES:
+        return
     answer.values[element] = value
     if element in _BYTES:
-        answer.kinds[element] = _kind(parts, types.get(name) or types.get(name.removesuffix("_total")) or "")
+        answer.kinds[element] = _kind(metric, declared)
+    elif element == LATENCY:
+        answer.latency_unit = unit
+    elif element == SLOWEST and not unit:
+        answer.slowest_without_unit = name
 
 
-def _kind(parts: re.Match[str], declared: str) -> str:
-    if parts[4]:
+def _doubt(name: str, metric: _exposition.Metric, declared: str, unit: str, described_unit: str) -> str:
+    """Return why the meaning of a metric is not known, or an empty text."""
+    element = metric.element
+    if unit not in _UNITS.get(element, ("", "_bytes")):
+        return _without_unit(name)
+    if element in (LATENCY, SLOWEST) and described_unit not in ("", unit):
+        return (
+            f"The exporter describes {name} in {described_unit[1:]}, which its name contradicts, so the "
+            f"figure is not used. {_INSTEAD}"
+        )
+    is_total = metric.is_total or declared not in (*_UNTYPED, "gauge")
+    if is_total if element not in _BYTES else metric.is_total and declared not in (*_UNTYPED, _COUNTER):
+        what = "as a running total" if metric.is_total else "without _total"
+        return (
+            f"The exporter names {name} {what}, but declares it as a {printable(declared or 'total')}, so its meaning "
+            f"is not known. {_INSTEAD}"
+        )
+    return ""
+
+
+def _without_unit(name: str) -> str:
+    return f"The name of {name} does not say in which unit it is, so the figure is not used. {_INSTEAD}"
+
+
+def _doubts(answers: Sequence[_Answer]) -> Iterator[str]:
+    """Yield why figures are not known, each reason once."""
+    yield from dict.fromkeys(doubt for answer in answers for doubt in answer.doubts.values())
+    unknown = dict.fromkeys(name for answer in answers for name in answer.unknown)
+    if unknown and not any(LATENCY in answer.values and PHYSICAL in answer.values for answer in answers):
+        listed = ", ".join(list(unknown)[:_MOST_NAMED])
+        yield f"The endpoint has metrics of the log whose names are not known: {listed}. {_INSTEAD}"
+
+
+def _kind(metric: _exposition.Metric, declared: str) -> str:
+    if metric.is_total:
         return _RUNNING
     if declared != _COUNTER:
         return _SINCE_READ
-    return _UNKNOWN if parts[1] == "qmgr" else _RUNNING
+    return _UNKNOWN if metric.series == "qmgr" else _RUNNING
 
 
 def _settled(element: str, answers: Sequence[_Answer]) -> str:
     """Return when an exporter starts to count bytes. This is the same for all GETs."""
     with_bytes = [answer for answer in answers if element in answer.kinds]
     kinds = {answer.kinds[element] for answer in with_bytes}
+    if any(element in answer.doubts for answer in answers):
+        return _UNKNOWN
     if not any(answer.of_mq_prometheus for answer in answers):
-        return kinds.pop() if len(kinds) == 1 else _SINCE_READ
+        return _SINCE_READ if not kinds else kinds.pop() if len(kinds) == 1 else _UNKNOWN
     # Metrics that are published together are also dropped together. Only a running total can remain without the
     # averages.
     is_kept = _SINCE_READ not in kinds and len({answer.has_averages for answer in with_bytes}) > 1
     return _RUNNING if is_kept else _SINCE_READ
+
+
+def _contradiction(element: str, kind: str, answers: Sequence[_Answer]) -> str:
+    """Return why the values of an element cannot be what they seem to be, or an empty text."""
+    pairs = [
+        (earlier, later)
+        for earlier, later in pairwise(answers)
+        if element in earlier.values and element in later.values
+    ]
+    fell = sum(later.values[element] < earlier.values[element] for earlier, later in pairs)
+    words = element.replace("_", " ")
+    if kind == _RUNNING and fell > 1:
+        return f"The running total of {words} fell {fell} times, so it is not known how much was written. {_INSTEAD}"
+    if kind == _RUNNING and any(
+        earlier.values[element] == later.values[element]
+        and any(earlier.values.get(each) != later.values.get(each) for each in (LATENCY, SIZE))
+        for earlier, later in pairs
+    ):
+        return (
+            f"The running total of {words} did not grow while the averages of the writes changed, so it is not known "
+            f"how much was written. {_INSTEAD}"
+        )
+    grew = sum(later.values[element] > earlier.values[element] for earlier, later in pairs)
+    is_known = any(answer.of_mq_prometheus for answer in answers)
+    if kind == _SINCE_READ and not is_known and grew >= _MOST_GROWN and not fell:
+        return (
+            f"The exporter declares {words} as a gauge, but they only grew, like a running total, so it is not known "
+            f"how much was written. {_INSTEAD}"
+        )
+    return ""
+
+
+def _once(
+    known: Sequence[tuple[Sample, _Answer]],
+    kinds: Mapping[str, str],
+    said: Sequence[_Answer],
+    problems: list[str],
+) -> Sequence[tuple[Sample, _Answer]]:
+    """Return the answers without those that repeat the answer before. If an exporter keeps its figures until its next
+    collection, the bytes of a repetition would be counted again."""
+    counted = [element for element in _BYTES if kinds[element] == _SINCE_READ]
+    repeated = [
+        number
+        for number, ((dummy, earlier), (dummy, later)) in enumerate(pairwise(known), start=1)
+        if earlier.values == later.values and any(later.values.get(element) for element in counted)
+    ]
+    # mq_prometheus does not keep figures. It repeats them only if each publication is the same as the one before.
+    resets = any(answer.of_mq_prometheus for answer in said)
+    if not repeated or (resets and (len(repeated) == len(known) - 1 or any(not answer.values for answer in said))):
+        return known
+    problems.append(
+        f"{len(repeated)} of {len(known)} answers of the endpoint repeat the figures of the answer before, so they "
+        "count only once. Set observe_interval to at least the interval at which the exporter collects."
+    )
+    return [each for number, each in enumerate(known) if number not in repeated]
 
 
 def _renewed(known: Sequence[tuple[Sample, _Answer]], kinds: Mapping[str, str]) -> Sequence[tuple[Sample, _Answer]]:

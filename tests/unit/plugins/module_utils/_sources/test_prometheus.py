@@ -282,6 +282,22 @@ def test_the_status_of_the_log_is_not_what_it_writes(exporter, monkeypatch):
     assert "published nothing about its log" in why(exporter(answer))
 
 
+def test_names_that_are_not_known_are_the_reason(exporter, monkeypatch):
+    monkeypatch.setattr(prometheus, "CHECK_S", 0.2)
+    answer = BETWEEN + 'ibmmq_qmgr_log_write_latency_seconds_gauge{qmgr="QM1"} 0.002\n'
+    assert why(exporter(answer)) == (
+        "URL has metrics of the log of QM1, but their names are not known "
+        "(ibmmq_qmgr_log_write_latency_seconds_gauge): set observe_url to mq_prometheus or mq-container, or set "
+        "observe_source to amqsrua or bpftrace"
+    )
+
+
+def test_a_sample_holds_a_description_that_names_a_unit(exporter):
+    described = "# HELP ibmmq_qmgr_log_write_latency Log - write latency (microseconds)\n"
+    answer = BETWEEN + described + 'ibmmq_qmgr_log_write_latency{qmgr="QM1"} 702\n'
+    assert described in taken(exporter(answer), 1)[0][0]
+
+
 def test_an_answer_without_an_end_is_not_kept(exporter, monkeypatch):
     monkeypatch.setattr(prometheus, "MOST_BYTES", 1 << 20)
     assert "answers with more than 1 MiB" in why(exporter("endless"))

@@ -31,8 +31,14 @@ def gets(name):
     return samples(*(FIXTURES / name).read_text(encoding="utf-8").split("# --- the next GET ---\n")[1:])
 
 
+PUBLICATIONS = "ibmmq_qmgr_exporter_publications 16\n"
+"""mq_prometheus: each answer holds what came since the previous one, even if it is the same."""
+
+
 def exposition(qmgr="QM1", kind="gauge", suffix="", **figures):
     text = f"# TYPE ibmmq_qmgr_log_physical_written_bytes{suffix} {kind}\n"
+    if not suffix:
+        text += f'ibmmq_qmgr_exporter_publications{{platform="UNIX",qmgr="{qmgr}"}} 16\n'
     return text + "".join(
         f'ibmmq_qmgr_log_{name}{{platform="UNIX",qmgr="{qmgr}"}} {value}\n' for name, value in figures.items()
     )
@@ -114,8 +120,11 @@ def test_the_namespace_is_a_setting_of_the_exporter(name):
     ],
 )
 def test_a_figure_that_cannot_be_is_not_known(value, wanted_ns):
-    text = exposition(physical_written_bytes=8192, write_size_bytes=4096, write_latency_seconds=value)
-    assert figures(read(samples(text, text), QM1)) == [(2, 8192, wanted_ns, 4096)]
+    first, last = (
+        exposition(physical_written_bytes=written, write_size_bytes=4096, write_latency_seconds=value)
+        for written in (4096, 8192)
+    )
+    assert figures(read(samples(first, last), QM1)) == [(2, 8192, wanted_ns, 4096)]
 
 
 def test_bytes_of_less_than_a_mean_write_were_written_by_one():
@@ -153,7 +162,7 @@ def test_a_counter_that_restarts_hides_one_interval():
 
 def test_a_counter_that_one_get_lacks():
     texts = [each.text for each in counter(1000, 0, 9192)]
-    texts[1] = exposition(write_latency_seconds=0.001)
+    texts[1] = exposition(suffix="_total", kind="counter", write_latency_seconds=0.001)
     found = read(samples(*texts), QM1)
     assert [each.bytes for each in found.intervals] == [None, None]
 
@@ -182,13 +191,14 @@ def test_the_label_selects_the_queue_manager():
 def test_the_only_queue_manager_needs_no_name():
     text = exposition(qmgr="QM7", physical_written_bytes=4096)
     assert [each.bytes for each in read(samples(text, text), Options("")).intervals] == [4096]
-    bare = "ibmmq_qmgr_log_physical_written_bytes 4096\n"
+    bare = PUBLICATIONS + "ibmmq_qmgr_log_physical_written_bytes 4096\n"
     assert [each.bytes for each in read(samples(bare, bare), QM1).intervals] == [4096]
 
 
 @pytest.mark.parametrize("label", ["qmgr", "queueManager", "queue_manager", "QM", "qmgr_name"])
 def test_exporters_call_the_label_differently(label):
     text = (
+        f'ibmmq_qmgr_exporter_publications{{{label}="QM1"}} 16\n'
         f'ibmmq_qmgr_log_physical_written_bytes{{{label}="QM1"}} 4096\n'
         f'ibmmq_qmgr_log_physical_written_bytes{{{label}="QM2"}} 1\n'
     )
@@ -196,7 +206,8 @@ def test_exporters_call_the_label_differently(label):
 
 
 def test_a_name_with_escaped_letters():
-    text = 'ibmmq_qmgr_log_physical_written_bytes{description="a } \\" qmgr=\\"no\\"",qmgr="Q\\\\M"} 4096\n'
+    labels = '{description="a } \\" qmgr=\\"no\\"",qmgr="Q\\\\M"}'
+    text = f"ibmmq_qmgr_exporter_publications{labels} 16\nibmmq_qmgr_log_physical_written_bytes{labels} 4096\n"
     assert [each.bytes for each in read(samples(text, text), Options("Q\\M")).intervals] == [4096]
 
 
@@ -269,3 +280,154 @@ def test_after_a_restart_the_slowest_write_is_known_only_if_it_is_longer_than_al
     )
     assert max((each.latency_max_ns for each in found.intervals if each.latency_max_ns), default=None) == longest_ns
     assert "slowest_write_since_restart_ns" not in found.facts
+
+
+def other(
+    written=4096, latency="write_latency_seconds", microseconds=500, *, bytes_name="physical_written_bytes", kind=""
+):
+    """Return an answer of an exporter that is neither mq_prometheus nor mq-container."""
+    value = microseconds / 1e6 if latency.endswith("_seconds") else microseconds
+    return (f"# TYPE ibmmq_qmgr_log_{bytes_name} {kind}\n" if kind else "") + "".join(
+        f'ibmmq_qmgr_log_{name}{{qmgr="QM1"}} {figure}\n'
+        for name, figure in ((bytes_name, written), ("write_size_bytes", 4096), (latency, value))
+    )
+
+
+KEPT = (
+    "6 of 9 answers of the endpoint repeat the figures of the answer before, so they count only once. Set "
+    "observe_interval to at least the interval at which the exporter collects."
+)
+INSTEAD = "Set observe_url to mq_prometheus or mq-container, or set observe_source to amqsrua or bpftrace."
+
+
+@pytest.mark.parametrize("marker", ["", PUBLICATIONS])
+@pytest.mark.parametrize("kind", ["gauge", ""])
+def test_a_gauge_that_is_kept_until_the_next_collection_counts_once(kind, marker):
+    """mq_otel with an interval of 30 s, through a collector, also has the metric of mq_prometheus."""
+    texts = [marker.replace(" 16", '{qmgr="QM1"} 16') + other(written, kind=kind) for written in (8192, 4096, 12288)]
+    found = read(samples(*(text for text in texts for dummy in range(3))), QM1)
+    assert [(each.elapsed_s, each.bytes, each.operations) for each in found.intervals] == [
+        (30, 4096, 1),
+        (30, 12288, 3),
+    ]
+    assert found.problems == (KEPT,)
+    assert found.facts["bytes_are_at_least"] == 1
+
+
+def test_a_gauge_that_never_changes_says_nothing():
+    found = read(samples(*[other(kind="gauge")] * 4), QM1)
+    assert found.intervals == ()
+    assert found.problems[0].startswith("3 of 4 answers of the endpoint repeat the figures")
+
+
+def test_a_counter_that_a_collector_keeps_is_not_what_mq_prometheus_resets():
+    """The collector adds the time at which it received a figure."""
+    texts = [
+        PUBLICATIONS.replace(" 16", '{qmgr="QM1"} 16') + other(total, kind="counter").replace("\n", " 1794470400000\n")
+        for total in (5e9, 5.1e9, 5.2e9)
+    ]
+    texts = [text.replace("counter 1794470400000", "counter") for text in texts]
+    found = read(samples(*texts), QM1)
+    assert [each.bytes for each in found.intervals] == [None, None]
+    assert found.problems[0].startswith("The exporter declares the bytes written as a counter")
+
+
+def test_a_total_that_is_declared_as_a_gauge_is_not_read():
+    texts = [other(9_000_000, bytes_name="physical_written_bytes_total", kind="gauge")] * 3
+    found = read(samples(*texts), QM1)
+    assert [(each.bytes, each.operations, each.latency_mean_ns) for each in found.intervals] == [(None, None, 5e5)] * 2
+    assert found.problems == (
+        "The exporter names ibmmq_qmgr_log_physical_written_bytes_total as a running total, but declares it as a "
+        f"gauge, so its meaning is not known. {INSTEAD}",
+    )
+
+
+@pytest.mark.parametrize("kind", ["counter", ""])
+@pytest.mark.parametrize(
+    ("totals", "problem"),
+    [
+        ((9e6, 9e6, 9e6), "did not grow while the averages of the writes changed"),
+        ((9e6, 8e6, 9e6, 7e6), "fell 2 times"),
+    ],
+)
+def test_a_total_that_does_not_behave_like_one_is_not_read(totals, problem, kind):
+    found = read(
+        samples(
+            *(
+                other(total, microseconds=500 + number, bytes_name="physical_written_bytes_total", kind=kind)
+                for number, total in enumerate(totals)
+            )
+        ),
+        QM1,
+    )
+    assert {each.bytes for each in found.intervals} == {None}
+    assert len(found.problems) == 1 and problem in found.problems[0] and found.problems[0].endswith(INSTEAD)
+
+
+def test_a_gauge_that_only_grows_is_a_total():
+    found = read(samples(*(other(7e9 + 1e6 * number, kind="gauge") for number in range(8))), QM1)
+    assert {each.bytes for each in found.intervals} == {None}
+    assert found.problems[0].startswith("The exporter declares physical bytes as a gauge, but they only grew")
+
+
+def test_a_type_that_changes_is_not_guessed():
+    found = read(samples(other(1, kind="gauge"), other(2, kind="counter"), other(3, kind="gauge")), QM1)
+    assert {each.bytes for each in found.intervals} == {None}
+    assert found.problems
+
+
+@pytest.mark.parametrize(
+    ("latency", "help_text", "wanted_ns"),
+    [
+        ("write_latency", "", None),
+        ("write_latency", "Log - write latency", None),
+        ("write_latency", "Log - write latency (microseconds)", 702e3),
+        ("write_latency", "Log - write latency in usec", 702e3),
+        ("write_latency", "Log - write latency in seconds or microseconds", None),
+        ("write_latency_microseconds", "Log - write latency", 702e3),
+        ("write_latency_microseconds", "Log - write latency of 10 seconds", 702e3),
+        ("write_latency_seconds", "Log - write latency, in microseconds", None),
+        ("write_latency_bytes", "", None),
+        ("write_latency_microseconds_total", "", None),
+    ],
+)
+def test_a_latency_is_read_only_in_a_known_unit(latency, help_text, wanted_ns):
+    about = f"# HELP ibmmq_qmgr_log_{latency} {help_text}\n" if help_text else ""
+    found = read(samples(*(about + other(written, latency, 702) for written in (8192, 4096))), QM1)
+    assert figures(found) == [(1, 4096, wanted_ns, 4096)]
+    assert len(found.problems) == (wanted_ns is None)
+    assert all(latency in problem and problem.endswith(INSTEAD) for problem in found.problems)
+
+
+@pytest.mark.parametrize(
+    ("unit", "value", "wanted_ns"),
+    [("_seconds", "0.02", 20_000_000), ("_seconds", "20411", None), ("_microseconds", "0.02", None)],
+)
+def test_a_slowest_write_without_a_unit_is_in_seconds_only_beside_seconds(unit, value, wanted_ns):
+    text = f'ibmmq_qmgr_log_slowest_write_since_restart{{qmgr="QM1"}} {value}\n'
+    found = read(samples(*(other(each, f"write_latency{unit}") + text for each in (8192, 4096))), QM1)
+    assert found.facts.get("slowest_write_since_restart_ns") == wanted_ns
+    assert len(found.problems) == (wanted_ns is None)
+
+
+def test_names_that_are_not_known_are_the_cause():
+    names = ("physical_written_bytes", "write_latency_seconds", "write_size_bytes")
+    text = "".join(f'ibmmq_qmgr_log_{name}_gauge{{qmgr="QM1"}} 5\n' for name in names)
+    found = read(samples(text, text), QM1)
+    assert (found.intervals, found.problems) == (
+        (),
+        (
+            "The endpoint has metrics of the log whose names are not known: "
+            + ", ".join(f"ibmmq_qmgr_log_{name}_gauge" for name in names)
+            + f". {INSTEAD}",
+        ),
+    )
+
+
+def test_two_values_of_one_element_are_not_chosen_from():
+    text = other(8192) + 'ibmmq_qmgr_log_write_latency_seconds{qmgr="QM1",instance="b"} 0.9\n'
+    found = read(samples(text, text.replace("8192", "4096")), QM1)
+    assert [each.latency_mean_ns for each in found.intervals] == [None]
+    assert found.problems == (
+        f"The endpoint has more than one ibmmq_qmgr_log_write_latency_seconds, with different values. {INSTEAD}",
+    )
