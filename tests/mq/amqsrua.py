@@ -6,8 +6,9 @@ Python 3.6.
 
 The file with the program's name plus ``.json`` controls it: ``text`` is the output of amqsrua, and ``every_s`` is the
 interval between publications. ``then`` determines what happens after the last publication: a reason code, ``hang`` or
-``crash``; if it is empty, the program ends. With ``refuse``, a reason code, the program fails immediately. With
-``hang``, it prints nothing at all. It knows only the queue manager ``queue_manager`` (QM1 by default).
+``crash``; if it is empty, the program ends. With ``refuse``, a reason code, or ``fails``, a message, the program fails
+immediately. With ``hang``, it prints nothing at all. It knows only the queue manager ``queue_manager`` (QM1 by
+default).
 """
 
 import json
@@ -32,6 +33,9 @@ def main():
     if play.get("refuse"):
         print("MQOPEN ended with reason code %d" % play["refuse"])
         return 255
+    if play.get("fails"):
+        print(play["fails"])
+        return 20
     publications = re.findall(r"(?ms)^Publication received.*?(?=^Publication received|\Z)", play.get("text", ""))
     for number in range(int(arguments["-n"])):
         if number >= len(publications):

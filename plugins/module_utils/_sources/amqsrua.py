@@ -38,6 +38,8 @@ TICK_S = 0.5
 _ENVIRONMENT = dict(LC_ALL="C", LANG="C", TERM="dumb")
 _BEGIN = "Publication received"
 _REASON = re.compile(r"\b(MQ[A-Z0-9]+)\b.*\breason code +([0-9]{4})\b")
+_REFUSED = re.compile(r"Subscribe to .* failed for ([12]:([0-9]{4}))\Z")
+_NOT_RECOGNISED = re.compile(r"Class:? .{1,100} not recogni[sz]ed\Z")
 _WARNING = re.compile(r"\bwarning\b", re.IGNORECASE)
 _NOTHING = "no more messages"
 _GRANT = (
@@ -78,10 +80,14 @@ _SENTENCES = {
     2543: ("{qm} is only a standby instance on this host", "observe the host on which it is active"),
 }
 """What a reason code means for an observation, and what to do about it."""
+_WITHOUT_LOG = (
+    "{qm} does not publish statistics of its log",
+    "use MQ 9.0.4 or newer, or set observe_source to bpftrace",
+)
 
 
 class _Reason(Exception):
-    """A reason code that amqsrua printed, and its meaning."""
+    """A failure that amqsrua printed: its reason code (0 for none), and the words to quote."""
 
 
 class Source:
@@ -146,11 +152,8 @@ class Source:
         lines = child.lines_of(command, end_monotonic, TICK_S, environment=_ENVIRONMENT, terminal=True)
         try:
             for line in lines:
-                found = line is not None and _REASON.search(line)
-                if found and not _WARNING.search(line):
-                    raise _Reason(int(found.group(2)), "%s ended with reason code %s" % found.groups())
-                if line == _NOTHING:
-                    raise _Reason(2033, _NOTHING)
+                if line is not None:
+                    _raise_failure(line)
                 yield line
         except _Reason as error:
             raise self._failed(path, *error.args)
@@ -160,7 +163,8 @@ class Source:
             lines.close()
 
     def _failed(self, path, reason, words):
-        what, todo = _SENTENCES.get(reason, ("amqsrua failed", "mqrc {reason} prints what this code means"))
+        other = ("amqsrua failed", "mqrc {reason} prints what this code means") if reason else _WITHOUT_LOG
+        what, todo = _SENTENCES.get(reason, other)
         names = dict(qm=self._queue_manager, user=_user.name(), reason=reason)
         return SourceError(
             "%s (%s: %s). To go on: %s" % (what.format(**names), os.path.basename(path), words, todo.format(**names))
@@ -204,6 +208,20 @@ class Source:
                 % " or ".join(dict.fromkeys(places))
             )
         return found
+
+
+def _raise_failure(line):
+    """Raise _Reason if amqsrua printed that it failed. It prints the failure of a subscription in a form of its own."""
+    found = _REASON.search(line)
+    if found and not _WARNING.search(line):
+        raise _Reason(int(found.group(2)), "%s ended with reason code %s" % found.groups())
+    refused = _REFUSED.match(line)
+    if refused:
+        raise _Reason(int(refused.group(2)), "Subscribe failed for %s" % refused.group(1))
+    if _NOT_RECOGNISED.match(line):
+        raise _Reason(0, line)
+    if line == _NOTHING:
+        raise _Reason(2033, _NOTHING)
 
 
 def installations(path=INSTALLATIONS):

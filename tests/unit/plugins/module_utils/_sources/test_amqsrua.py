@@ -125,6 +125,27 @@ def test_missing_authority_is_named_exactly(program):
     )
 
 
+def test_a_subscription_that_is_refused_is_a_reason_code(program):
+    """amqsrua subscribes to its topic last, and prints this failure in another form."""
+    user = _user.name()
+    line = "Subscribe to $SYS/MQ/INFO/QMGR/QM1/Monitor/DISK/Log failed for 2:2035"
+    assert why(program(fails=line).check).startswith(
+        f"user {user} has no authority (amqsrua: Subscribe failed for 2:2035). To go on: as a user of the group mqm, "
+        f"call setmqaut -m QM1 -t qmgr -p {user} +connect +inq; "
+    )
+    assert why(lambda: taken(program(fails=line.replace("2035", "2059")))).startswith(
+        "queue manager QM1 is not running ("
+    )
+
+
+@pytest.mark.parametrize("line", ["Class DISK not recognised", "Class: DISK Type: Log not recognised"])
+def test_a_queue_manager_without_statistics_of_its_log(program, line):
+    assert why(program(fails=line).check) == (
+        f"QM1 does not publish statistics of its log (amqsrua: {line}). To go on: use MQ 9.0.4 or newer, or set "
+        "observe_source to bpftrace"
+    )
+
+
 @pytest.mark.parametrize("reason", [2009, 2161, 2162, 2202, 2203])
 def test_a_queue_manager_that_ends_while_it_is_observed(program, reason):
     samples = program(then=reason).samples(time.monotonic() + LIMIT_S)
