@@ -22,15 +22,16 @@ MAX_BYTES = 1 << 20
 LOG_PAGE_BYTES = 4096
 DEFAULT_BUFFER_PAGES = 512
 """The meaning of LogBufferPages = 0."""
+LEAST_BUFFER_PAGES = 18
+"""The meaning of LogBufferPages = 1 to 17."""
 
 LOG_NUMBERS = (
     ("LogFilePages", 64, 65535, 4096),
     ("LogPrimaryFiles", 2, 510, 3),
     ("LogSecondaryFiles", 1, 509, 2),
-    ("LogBufferPages", 18, 4096, 0),
+    ("LogBufferPages", 0, 4096, 0),
 )
-"""For each numeric setting in the stanzas Log and LogDefaults: the key, the range (0 is also allowed if it is the
-default), and the product's default."""
+"""For each numeric setting in the stanzas Log and LogDefaults: the key, the range, and the product's default."""
 LOG_WORDS = (
     ("LogType", ("CIRCULAR", "LINEAR", "REPLICATED")),
     ("LogWriteIntegrity", ("TripleWrite", "DoubleWrite", "SingleWrite")),
@@ -106,16 +107,16 @@ class Stanza:
             raise self.error(self.line_of(key), "%s is %s, but must be an absolute path" % (key, _quoted(text)))
         return os.path.normpath("/" + text.lstrip("/"))
 
-    def number(self, key, least, most, default):
+    def number(self, key, least, most):
         """Return a number; None if it is missing. Raises IniError."""
         text = self.text(key)
         if text is None:
             return None
         number = int(text) if re.match(r"[0-9]{1,9}\Z", text) else -1
-        wrong = why_not_allowed(number, least, most, default)
+        wrong = why_not_allowed(number, least, most)
         if wrong:
             raise self.error(self.line_of(key), "%s is %s, but %s" % (key, _quoted(text), wrong))
-        return number
+        return meant(key, number)
 
     def word(self, key, words):
         """Return one of the ``words``, regardless of its case in the file; None if it is missing. Raises IniError."""
@@ -166,6 +167,13 @@ def read_text(path):
         raise IniError("%s cannot be read%s" % (path, why(error)))
     if len(content) > MAX_BYTES:
         raise IniError("%s cannot be used: it is larger than %d bytes" % (path, MAX_BYTES))
+    if b"\0" in content:
+        # A file in UTF-16, or one whose blocks were lost, would look like a file without any stanza.
+        raise IniError(
+            "%s, line %d: there is a NUL byte, so it is not a file that MQ can read. If it was saved as UTF-16, save "
+            "it as UTF-8; if its content was lost, restore it"
+            % (path, content[: content.index(b"\0")].count(b"\n") + 1)
+        )
     return content.decode("utf-8", "surrogateescape")
 
 
@@ -189,11 +197,14 @@ def only(stanzas, name):
     return found[0] if found else None
 
 
-def why_not_allowed(number, least, most, default):
+def why_not_allowed(number, least, most):
     """Return the allowed values of a setting in LOG_NUMBERS; empty if the number is allowed."""
-    if least <= number <= most or number == default == 0:
-        return ""
-    return "must be %sa whole number from %d to %d" % ("0 or " if default == 0 else "", least, most)
+    return "" if least <= number <= most else "must be a whole number from %d to %d" % (least, most)
+
+
+def meant(key, number):
+    """Return the number that MQ uses for the number of a setting."""
+    return LEAST_BUFFER_PAGES if key == "LogBufferPages" and 0 < number < LEAST_BUFFER_PAGES else number
 
 
 def why_too_many_files(primary, secondary):
@@ -210,7 +221,7 @@ def log_settings(stanza):
     Raises IniError."""
     if stanza is None:
         return {}
-    values = [(key, stanza.number(key, least, most, default)) for key, least, most, default in LOG_NUMBERS]
+    values = [(key, stanza.number(key, least, most)) for key, least, most, dummy in LOG_NUMBERS]
     values += [(key, stanza.word(key, words)) for key, words in LOG_WORDS]
     found = dict((key, value) for key, value in values if value is not None)
     wrong = why_too_many_files(

@@ -32,7 +32,6 @@ FROM_QM_INI, FROM_MQS_INI, FROM_FILES, GIVEN, ASSUMED = "qm.ini", "mqs.ini", "fi
 """The source of a setting: a configuration file, the files of the log itself, the plan for a new queue manager, or the
 product's default."""
 
-_EXTENT = re.compile(r"S[0-9]{7}\.LOG\Z")
 _CONTROL_FILE = "amqhlctl.lfh"
 _ABSENT = "its file system is not mounted here, this is a passive node, or LogPath is wrong"
 _FACTS = dict(
@@ -157,7 +156,10 @@ def _describe_present(stanza, log_home):
         absent = error.errno in (errno.ENOENT, errno.ENOTDIR)
         kind = _queue_managers.AbsentError if absent else _ini_files.IniError
         raise kind("LogPath %s (%s) cannot be inspected%s" % (path, place, _ini_files.why(error)))
-    facts.update(_named(settings, _of_extents(os.path.join(facts["log_directory"], "active"))))
+    said, seen, contradicted = _queue_managers.beside_files(
+        settings, _queue_managers.seen_in_files(facts["log_directory"])
+    )
+    facts.update(_named(said, seen), contradicted=dict((_FACTS[key], contradicted[key]) for key in contradicted))
     facts["sources"]["log_path"] = source
     return dict(facts, qm_ini=_queue_managers.qm_ini_path(stanza), installation=stanza.text("InstallationName") or "")
 
@@ -167,8 +169,8 @@ def _check_files(path):
     mount point). Raises OSError if this user cannot see whether it contains one."""
     if os.path.lexists(os.path.join(path, _CONTROL_FILE)):
         return
-    names = os.listdir(path)
-    if not any(_EXTENT.match(name) for name in (os.listdir(os.path.join(path, "active")) if "active" in names else [])):
+    names = os.listdir(os.path.join(path, "active")) if "active" in os.listdir(path) else []
+    if not any(_queue_managers.EXTENT.match(name) for name in names):
         raise _queue_managers.AbsentError("the log directory %s has neither %s nor log files" % (path, _CONTROL_FILE))
 
 
@@ -183,13 +185,14 @@ def _describe_planned(planned, log_defaults):
             "the planned queue manager %s: log_path is %r, but must be an absolute path"
             % (planned["name"], facts["log_path"])
         )
-    for key, least, most, default in _ini_files.LOG_NUMBERS:
-        wrong = _ini_files.why_not_allowed(facts[_FACTS[key]], least, most, default)
+    for key, least, most, dummy in _ini_files.LOG_NUMBERS:
+        wrong = _ini_files.why_not_allowed(facts[_FACTS[key]], least, most)
         if wrong:
             raise _ini_files.IniError(
                 "the planned queue manager %s: %s is %d, but %s"
                 % (planned["name"], _FACTS[key], facts[_FACTS[key]], wrong)
             )
+        facts[_FACTS[key]] = _ini_files.meant(key, facts[_FACTS[key]])
     wrong = _ini_files.why_too_many_files(facts["log_primary_files"], facts["log_secondary_files"])
     if wrong:
         raise _ini_files.IniError(
@@ -212,22 +215,6 @@ def _filesystem(directory):
     mount = _mounts.mount_of(directory, _mounts.read_mounts()) or {}
     facts = dict((key, mount.get(key)) for key in ("mount_point", "mount_source", "filesystem_type", "device_number"))
     return dict(facts, **_mounts.space(directory))
-
-
-def _of_extents(directory):
-    """Return the settings that can be determined from the files of a log; nothing if this user may not read its
-    directory."""
-    try:
-        sizes = [
-            os.stat(os.path.join(directory, name)).st_size for name in os.listdir(directory) if _EXTENT.match(name)
-        ]
-    except OSError:
-        return {}
-    if not sizes:
-        return {}
-    limits = dict((key, (least, most)) for key, least, most, dummy in _ini_files.LOG_NUMBERS)
-    counted = dict(LogFilePages=max(sizes) // _ini_files.LOG_PAGE_BYTES, LogPrimaryFiles=len(sizes))
-    return dict((key, min(max(counted[key], limits[key][0]), limits[key][1])) for key in counted)
 
 
 def _named(said, seen, source=FROM_QM_INI):

@@ -9,13 +9,15 @@ Private to this collection; it may change at any time.
 import os
 import re
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _ini_files
+from ansible_collections.mqops.logdisk.plugins.module_utils import _ini_files, _time_limit
 
 MQS_INI = "/var/mqm/mqs.ini"
 QUEUE_MANAGER_FILES = re.compile(
     r"\A(S[0-9]{7}\.LOG|amqhlctl\.lfh|amqhlctl\.[0-9]+|qm\.ini|mqs\.ini|qmanager|QMQMOBJCAT)\Z"
 )
 MOST_PROC_BYTES = 1 << 20
+EXTENT = re.compile(r"S[0-9]{7}\.LOG\Z")
+FILES_LIMIT_S = 5
 QUEUE_MANAGER_PROCESSES = frozenset(("amqzmuc0", "amqzxma0"))
 
 OPTIONS = dict(
@@ -88,11 +90,42 @@ def log_stanza(stanza):
     return _ini_files.only(stanzas, "Log")
 
 
+def seen_in_files(log_path):
+    """Return the settings that the files of a log show; nothing if this user may not read its directory."""
+    directory = os.path.join(log_path, "active")
+    try:
+        sizes = [os.stat(os.path.join(directory, name)).st_size for name in os.listdir(directory) if EXTENT.match(name)]
+    except OSError:
+        return {}
+    return dict(LogFilePages=max(sizes) // _ini_files.LOG_PAGE_BYTES, LogPrimaryFiles=len(sizes)) if sizes else {}
+
+
+def beside_files(said, seen):
+    """Return ``(said, seen, contradicted)``: the settings of a stanza Log that are in effect, those that the files of
+    the log show, in the range that MQ allows, and those of the stanza that the files contradict.
+
+    MQ determines the size of the files when it creates a queue manager. Many versions ignore a LogFilePages that was
+    changed later.
+    """
+    key, least, most, dummy = _ini_files.LOG_NUMBERS[0]
+    contradicted = {}
+    if key in said and least <= seen.get(key, 0) <= most and seen[key] != said[key]:
+        contradicted[key] = said[key]
+    limits = dict((key, (least, most)) for key, least, most, dummy in _ini_files.LOG_NUMBERS)
+    return (
+        dict((key, said[key]) for key in said if key not in contradicted),
+        dict((key, min(max(seen[key], limits[key][0]), limits[key][1])) for key in seen),
+        contradicted,
+    )
+
+
 def log_ring_bytes(log):
-    """Return the total size in bytes of a recovery log's primary files, from the stanza Log and MQ's defaults. Raises
-    IniError."""
-    settings = _ini_files.log_settings(log)
-    pages, files = (settings.get(key, default) for key, dummy, dummy, default in _ini_files.LOG_NUMBERS[:2])
+    """Return the total size in bytes of a recovery log's primary files, from the stanza Log, the files, and MQ's
+    defaults. Raises IniError. Files on storage that does not answer are not considered."""
+    path = log.path_of("LogPath")
+    seen = _time_limit.call_all([lambda: seen_in_files(path)], FILES_LIMIT_S)[0] if path else {}
+    said, seen, dummy = beside_files(_ini_files.log_settings(log), seen if isinstance(seen, dict) else {})
+    pages, files = (said.get(key, seen.get(key, default)) for key, dummy, dummy, default in _ini_files.LOG_NUMBERS[:2])
     return pages * files * _ini_files.LOG_PAGE_BYTES
 
 
@@ -137,6 +170,14 @@ def configured_log_paths(mqs_ini=MQS_INI):
         except _ini_files.IniError as error:
             unknown.append("the log path of queue manager %s (%s)" % (name, error))
     return paths, unknown
+
+
+def not_listed(mqs_ini):
+    """Return what to do if this mqs.ini does not list a queue manager that runs."""
+    return (
+        "%s does not list it: set workspace_mqs_ini to the mqs.ini of this queue manager. If MQ_OVERRIDE_DATA_PATH is "
+        "set for MQ, this file is in that directory" % mqs_ini
+    )
 
 
 def configured_queue_managers(mqs_ini=MQS_INI):

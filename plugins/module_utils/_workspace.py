@@ -202,10 +202,14 @@ class Preflight:
         # read.
         unplaced = sorted(name for name in set(running) if devices.get(name) is None)
         if unplaced:
+            # A problem with mqs.ini itself may be the reason for every queue manager, one with another's qm.ini is not.
+            of_each = "the log path of queue manager "
             theirs = [
-                sentence for sentence in unknown if any("queue manager %s (" % name in sentence for name in unplaced)
-            ] or unknown
+                sentence for sentence in unknown if any("%s%s (" % (of_each, name) in sentence for name in unplaced)
+            ] or [sentence for sentence in unknown if not sentence.startswith(of_each)]
             why = "".join("; unknown: " + sentence for sentence in theirs[:1])
+            if not theirs and any(name not in paths for name in unplaced):
+                why = "; " + _queue_managers.not_listed(self.mqs_ini)
             self._refuse(
                 "the log path of running queue managers cannot be determined (%s)%s" % (", ".join(unplaced), why),
                 "unknown_log",

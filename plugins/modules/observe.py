@@ -200,8 +200,9 @@ def log_of(p, manager, problems):
     if p["log_path"] or manager.get("log_path"):
         return p["log_path"] or manager["log_path"], ""
     reasons = [manager["problem"]] if manager.get("problem") else problems
-    name = "the queue manager %s" % manager["name"] if manager["name"] else "a queue manager"
-    return "", "; ".join(reasons) or "%s does not contain %s" % (p["mqs_ini"], name)
+    if not reasons and manager["name"]:
+        reasons = ["%s: %s" % (manager["name"], _queue_managers.not_listed(p["mqs_ini"]))]
+    return "", "; ".join(reasons) or "%s does not contain a queue manager" % p["mqs_ini"]
 
 
 def facts_of_volume(log_path):

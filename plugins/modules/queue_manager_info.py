@@ -124,7 +124,8 @@ queue_managers:
       type: str
       sample: CIRCULAR
     log_file_pages:
-      description: Size of a log file in pages of 4096 bytes.
+      description: Size of a log file in pages of 4096 bytes. If the files and C(qm.ini) differ, it is the size of the
+        files.
       returned: if there is no problem
       type: int
       sample: 4096
@@ -140,7 +141,7 @@ queue_managers:
       sample: 2
     log_buffer_pages:
       description: Size of the log buffer in pages of 4096 bytes, which is also the size of the largest log write. C(0)
-        means 512 pages.
+        means 512 pages. MQ uses 18 pages for C(1) to C(17), and so does this module.
       returned: if there is no problem
       type: int
       sample: 0
@@ -157,6 +158,12 @@ queue_managers:
       returned: if there is no problem
       type: dict
       sample: {log_path: qm.ini, log_file_pages: qm.ini, log_primary_files: files, log_write_integrity: assumed}
+    contradicted:
+      description: The settings in C(qm.ini) that the files of the log contradict, by their names here. Only
+        C(log_file_pages) is possible.
+      returned: if there is no problem and the queue manager exists
+      type: dict
+      sample: {log_file_pages: 8192}
     filesystem:
       description:
         - The file system that holds the log, with its mount point, device, type, and device number as major:minor, and

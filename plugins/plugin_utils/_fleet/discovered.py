@@ -43,8 +43,9 @@ class DiscoveryError(ValueError):
 class Log:
     """The properties of a queue manager's recovery log that a test must match.
 
-    ``assumed`` names the settings that are the product's defaults. ``written`` is what MQ published about the writes,
-    or None if it was not queried.
+    ``assumed`` names the settings that are the product's defaults. ``configured_pages`` is the LogFilePages in qm.ini
+    if the files have another size, else None. ``written`` is what MQ published about the writes, or None if it was not
+    queried.
     """
 
     queue_manager: str
@@ -60,6 +61,7 @@ class Log:
     device_number: str
     size_bytes: int
     free_bytes: int
+    configured_pages: int | None = None
     written: WriteSizes | None = None
 
     @property
@@ -89,8 +91,9 @@ class Discovered:
     """The plan of a host: ``volumes`` in the form of ``workspace_volumes``, sentences about each of them by name, the
     volumes that are ``refused``, and the queue managers that are ``skipped``.
 
-    If MQ was queried for the block sizes, the sentences in ``sizes`` state their source. If queue managers are skipped,
-    there may be no volumes.
+    The sentences in ``sizes`` state the source of sizes: files that contradict qm.ini, and what MQ was queried for. If
+    queue managers are
+    skipped, there may be no volumes.
     """
 
     volumes: list[dict[str, Any]]
@@ -120,8 +123,9 @@ def plan_volumes(
         )
     if not items:
         raise DiscoveryError(
-            "no queue manager was discovered on this host: there is none in its mqs.ini. Add "
-            f"workspace_planned_queue_managers, or {BY_HAND}"
+            "no queue manager was discovered on this host: there is none in its mqs.ini. Set workspace_mqs_ini if the "
+            "file is in another place (MQ_OVERRIDE_DATA_PATH), add workspace_planned_queue_managers, or "
+            f"{BY_HAND}"
         )
     for number, item in enumerate(items):
         _check(item, _UNPLANNED if item.get("problem") else _PLANNED, f"queue_managers[{number}].")
@@ -154,7 +158,7 @@ def plan_volumes(
             continue
         volumes.append(_volume(name, *place, group, block_sizes_bytes))
         about[name] = list(_about(volumes[-1], group, block_sizes_bytes))
-        sizes[name] = list(_about_sizes(group))
+        sizes[name] = [*_about_files(group), *_about_sizes(group)]
     if not volumes:
         raise DiscoveryError("; ".join(each.reason for each in refused))
     return Discovered(volumes, about, sizes, refused, skipped)
@@ -242,6 +246,18 @@ def _published_sizes(group: Sequence[Log]) -> list[int]:
     most = _largest_write_bytes(group)
     chosen = (found[0], statistics.median_low(found), found[-1])
     return list(dict.fromkeys(min(math.ceil(size / PAGE_BYTES) * PAGE_BYTES, most) for size in chosen))
+
+
+def _about_files(group: Sequence[Log]) -> Iterator[str]:
+    """Yield a sentence for each log whose files do not have the size in qm.ini."""
+    for log in group:
+        if log.configured_pages is not None:
+            yield (
+                f"{log.queue_manager}: each of its log files has {_units.format_size(log.file_pages * PAGE_BYTES)}, "
+                f"but LogFilePages={log.configured_pages} in qm.ini means "
+                f"{_units.format_size(log.configured_pages * PAGE_BYTES)}. The test uses the size of the files, "
+                "because MQ may ignore a LogFilePages that was changed after it created the queue manager"
+            )
 
 
 def _about_sizes(group: Sequence[Log]) -> Iterator[str]:
@@ -388,6 +404,7 @@ _PLANNED = Keys(
         "log_primary_files": Within(2, 510, int),
         "log_buffer_pages": Within(0, 4096, int),
         "sources": dict,
+        "contradicted": Maybe(Keys({"log_file_pages": Maybe(Within(64, 65535, int))})),
         "filesystem": _MOUNT,
     }
 )
@@ -428,5 +445,6 @@ def _log(item: Mapping[str, Any]) -> Log:
         device_number=mount["device_number"],
         size_bytes=mount["filesystem_size_bytes"],
         free_bytes=mount["filesystem_free_bytes"],
+        configured_pages=(item.get("contradicted") or {}).get("log_file_pages"),
         written=read_write_sizes(item["name"], item["observed"]) if "observed" in item else None,
     )

@@ -113,8 +113,8 @@ def test_what_is_not_said_is_left_out(text):
         ),
         (
             "Pages=0",
-            "Pages=17",
-            "qm.ini, line 11: LogBufferPages is '17', but must be 0 or a whole number from 18 to 4096",
+            "Pages=4097",
+            "qm.ini, line 11: LogBufferPages is '4097', but must be a whole number from 0 to 4096",
         ),
         ("CIRCULAR", "ROUND", "qm.ini, line 10: LogType is 'ROUND', but must be one of CIRCULAR, LINEAR, REPLICATED"),
         (
@@ -139,6 +139,33 @@ def test_what_is_not_said_is_left_out(text):
 def test_an_error_names_the_file_the_line_and_the_key(old, new, error):
     assert old in QM_INI
     assert answer(QM_INI.replace(old, new, 1)) == error
+
+
+@pytest.mark.parametrize(("pages", "meant"), [(0, 0), (1, 18), (17, 18), (18, 18), (19, 19), (4096, 4096)])
+def test_a_small_log_buffer_has_18_pages(pages, meant):
+    """IBM: if you specify a value from 1 to 17, MQ uses 18."""
+    assert answer(f"Log:\n   LogBufferPages={pages}\n")[0] == {"LogBufferPages": meant}
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        (QM_INI.encode("utf-16"), 1),
+        (QM_INI.encode("utf-16-le"), 1),
+        (QM_INI.encode("utf-16-be"), 1),
+        (QM_INI.encode("utf-32"), 1),
+        (b"\0" * 4096, 1),
+        (QM_INI.encode()[:300] + b"\0" * 100, 8),
+    ],
+)
+def test_a_file_that_is_not_text_is_not_taken_for_one_without_settings(tmp_path, content, line):
+    (tmp_path / "qm.ini").write_bytes(content)
+    with pytest.raises(_ini_files.IniError) as caught:
+        _ini_files.read(str(tmp_path / "qm.ini"))
+    assert str(caught.value) == (
+        f"{tmp_path}/qm.ini, line {line}: there is a NUL byte, so it is not a file that MQ can read. If it was saved "
+        "as UTF-16, save it as UTF-8; if its content was lost, restore it"
+    )
 
 
 def test_a_long_value_is_cut():

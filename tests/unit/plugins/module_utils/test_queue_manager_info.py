@@ -64,7 +64,7 @@ def tree(tmp_path, monkeypatch):
 
 
 def test_settings_come_from_qm_ini_else_from_the_logs_files_else_from_the_product(tree):
-    tree.add("QM1", LOG, extents=[1 << 20] * 4)
+    tree.add("QM1", LOG, extents=[4 << 20] * 4)
     found = tree.only()
     mount = _mounts.mount_of(os.path.realpath(tree.root), _mounts.read_mounts())
     filesystem, space = found.pop("filesystem"), _mounts.space(str(tree.root))
@@ -91,6 +91,7 @@ def test_settings_come_from_qm_ini_else_from_the_logs_files_else_from_the_produc
         "log_secondary_files": 2,
         "log_buffer_pages": 64,
         "log_write_integrity": "TripleWrite",
+        "contradicted": {},
         "sources": {
             "log_path": "qm.ini",
             "log_type": "qm.ini",
@@ -117,6 +118,48 @@ def test_what_qm_ini_does_not_say_is_seen_in_the_logs_files(tree, extents, pages
     found = tree.only()
     assert (found["log_file_pages"], found["log_primary_files"]) == (pages, files)
     assert found["sources"]["log_file_pages"] == found["sources"]["log_primary_files"] == source
+
+
+@pytest.mark.parametrize(
+    ("extents", "pages", "source", "contradicted"),
+    [
+        ([4096 * 4096] * 3, 4096, "files", {"log_file_pages": 1024}),
+        ([1024 * 4096, 4096 * 4096], 4096, "files", {"log_file_pages": 1024}),
+        ([1024 * 4096] * 3, 1024, "qm.ini", {}),
+        ([], 1024, "qm.ini", {}),
+        ([0], 1024, "qm.ini", {}),
+        ([1 << 40], 1024, "qm.ini", {}),
+    ],
+)
+def test_the_size_of_the_files_counts_if_qm_ini_was_edited_later(tree, extents, pages, source, contradicted):
+    """MQ determines the size of its log files when it creates the queue manager."""
+    tree.add("QM1", LOG, extents=extents)
+    found = tree.only()
+    assert (found["log_file_pages"], found["sources"]["log_file_pages"], found["contradicted"]) == (
+        pages,
+        source,
+        contradicted,
+    )
+    assert (found["log_primary_files"], found["sources"]["log_primary_files"]) == (8, "qm.ini")
+    assert _queue_managers.log_facts(["QM1"], str(tree.mqs_ini))["queue_manager_log_set_bytes"] == 8 * pages * 4096
+
+
+def test_a_log_buffer_of_1_to_17_pages_has_18(tree):
+    tree.add("QM1", LOG.replace("LogBufferPages=64", "LogBufferPages=17"))
+    assert tree.only()["log_buffer_pages"] == 18
+    assert _queue_managers.log_facts(["QM1"], str(tree.mqs_ini))["queue_manager_log_buffer_bytes"] == 18 * 4096
+    (planned,) = tree.discover(planned=[{"name": "QM0", "log_buffer_pages": 1}])["queue_managers"][:1]
+    assert planned["log_buffer_pages"] == 18
+
+
+@pytest.mark.parametrize("of", ["qm.ini", "mqs.ini"])
+def test_a_file_in_utf_16_is_not_taken_for_an_empty_one(tree, of):
+    tree.add("QM1", LOG)
+    path = tree.mqs_ini if of == "mqs.ini" else tree.root / "qmgrs/QM1/qm.ini"
+    path.write_text(path.read_text(), encoding="utf-16")
+    answer = tree.discover()
+    problem = answer["problems"][0] if of == "mqs.ini" else answer["queue_managers"][0]["problem"]
+    assert problem.startswith(f"{path}, line 1: there is a NUL byte")
 
 
 @pytest.mark.parametrize("qm_ini", ["", "Service:\n   Name=x\n", "Log:\n"])

@@ -490,6 +490,21 @@ def test_why_a_log_path_is_unknown_is_said_with_the_refusal(tmp_path, monkeypatc
     assert "(QM1); unknown: the log path of queue manager QM1 (qm.ini cannot be read); to override" in refusal
 
 
+@pytest.mark.parametrize(
+    "unknown", [[], ["the log path of queue manager QM2 (/data/QM2/qm.ini cannot be read by mq: act as mqm)"]]
+)
+def test_a_queue_manager_that_mqs_ini_does_not_list_is_found_by_another_mqs_ini(tmp_path, monkeypatch, unknown):
+    """With MQ_OVERRIDE_DATA_PATH, there may be no /var/mqm/mqs.ini, or one of other queue managers."""
+    monkeypatch.setattr(_queue_managers, "running_queue_managers", lambda: ["QM1"])
+    monkeypatch.setattr(_queue_managers, "configured_log_paths", lambda mqs_ini: ({}, unknown))
+    (refusal,) = preflight(tmp_path / "ws", mqs_ini="/var/mqm/mqs.ini").refusals
+    assert refusal == (
+        "the log path of running queue managers cannot be determined (QM1); /var/mqm/mqs.ini does not list it: set "
+        "workspace_mqs_ini to the mqs.ini of this queue manager. If MQ_OVERRIDE_DATA_PATH is set for MQ, this file is "
+        "in that directory; to override: workspace_allow: [unknown_log]"
+    )
+
+
 @pytest.mark.parametrize("log_path, refused", [("/dev/shm/log/QM1", False), ("here/log/QM1", True)])
 def test_storage_that_does_not_answer_does_not_make_other_storage_untestable(tmp_path, monkeypatch, log_path, refused):
     def stat(path, *arguments, **more):

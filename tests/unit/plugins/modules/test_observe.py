@@ -47,7 +47,8 @@ def test_the_log_path_is_given_or_that_of_qm_ini_or_why_it_is_not_known():
     assert observe.log_of(GIVEN, QM1, []) == ("/var/mqm/log/QM1", "")
     assert observe.log_of({**GIVEN, "log_path": "/log"}, QM2, []) == ("/log", "")
     assert observe.log_of(GIVEN, QM2, ["another problem"]) == ("", "/var/mqm/qmgrs/QM2/qm.ini does not exist")
-    assert observe.log_of(GIVEN, {"name": "QM3"}, []) == ("", "/var/mqm/mqs.ini does not contain the queue manager QM3")
+    path, problem = observe.log_of(GIVEN, {"name": "QM3"}, [])
+    assert path == "" and problem.startswith("QM3: /var/mqm/mqs.ini does not list it: set workspace_mqs_ini to ")
 
 
 def test_the_volume_is_described_as_a_certified_one_is(tmp_path):

@@ -55,6 +55,24 @@ def absent(name):
     return {"name": name, "problem": f"the log directory /mq/{name} has no files", "absent": True}
 
 
+def test_files_that_contradict_qm_ini_are_planned_and_said():
+    found = plan(queue_manager("QM1", contradicted={"log_file_pages": 8192}), queue_manager("QM2", contradicted={}))
+    assert found.volumes[0]["file_size"] == "16M"
+    sentence = (
+        "QM1: each of its log files has 16 MiB, but LogFilePages=8192 in qm.ini means 32 MiB. The test uses the size "
+        "of the files, because MQ may ignore a LogFilePages that was changed after it created the queue manager"
+    )
+    assert found.sizes == {"var-mqm-log": [sentence]}
+    assert f"    {sentence}" in list(as_lines("db01", found, "plan.yml"))
+    assert f"  # {sentence}\n" in as_yaml("db01", found)
+
+
+@pytest.mark.parametrize("contradicted", [8192, {"log_file_pages": "8192"}, {"log_file_pages": 1}])
+def test_a_contradiction_of_a_host_is_checked(contradicted):
+    with pytest.raises(DiscoveryError, match="contradicted"):
+        plan(queue_manager("QM1", contradicted=contradicted))
+
+
 def test_each_file_system_with_logs_is_a_volume():
     found = plan(
         queue_manager("QM1"),
@@ -270,7 +288,7 @@ def test_without_any_volume_there_is_no_plan():
         )
     with pytest.raises(DiscoveryError, match="is a mount point"):
         plan(queue_manager("QM1", "/mq", "8:1", "/mq"))
-    with pytest.raises(DiscoveryError, match="no queue manager was discovered"):
+    with pytest.raises(DiscoveryError, match=r"no queue manager was discovered.* Set workspace_mqs_ini if "):
         plan()
     with pytest.raises(DiscoveryError, match=r"may be missing from what was discovered: mqs\.ini, line 1: bad"):
         plan(queue_manager("QM1"), problems=["mqs.ini, line 1: bad"])
