@@ -11,6 +11,7 @@ import datetime
 from collections.abc import Mapping
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.module_utils._command_lines import extra_variable
 from ansible_collections.mqops.logdisk.plugins.module_utils._runs import TABLE_NAMES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import (
     SCHEMA,
@@ -121,7 +122,7 @@ class ActionModule(RemoteAction):
         except RunDirectoryError as error:
             raise NotAccepted(
                 f"{error} The tables are kept on the host. When the problem is solved, collect them with "
-                f"playbooks/collect.yml -e collect_run={directory.path}"
+                f"playbooks/collect.yml {extra_variable('collect_run', directory.path)}"
             ) from error
         return record
 

@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.module_utils._command_lines import extra_variable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.blame import with_fleet
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import has_controller
@@ -192,7 +193,7 @@ def remember(directory: RunDirectory, certificates: list[Certificate], problems:
         return ""
     return (
         f"{directory.kind.stored} of this run were not stored in the history: {one_message(problems)}; when the "
-        f"problem is solved, store them with playbooks/history.yml -e history_import={directory.path}"
+        f"problem is solved, store them with playbooks/history.yml {extra_variable('history_import', directory.path)}"
     )
 
 
@@ -288,7 +289,7 @@ def shown_place(place: Place) -> str:
     if not vanishes(place.path):
         return page if len(page) <= MOST_PATH else min(page, os.path.relpath(page), key=len)
     if place.kept:
-        return f"playbooks/report.yml -e report_run={os.path.basename(place.path)}"
+        return f"playbooks/report.yml {extra_variable('report_run', os.path.basename(place.path))}"
     return f"the summary of run {os.path.basename(place.path)}"
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.action.gate import conclusion, hand_on, judge, report, sign
+from ansible_collections.mqops.logdisk.plugins.module_utils._command_lines import extra_variable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.awx_job import job_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.blame import CONTROLLER, with_fleet
@@ -233,8 +234,8 @@ def judged_again(directory: RunDirectory, policy: Mapping[str, Any]) -> tuple[di
         return (
             verdict,
             (
-                "the run ended before its gate: collect and judge it with playbooks/collect.yml -e "
-                f"collect_run={directory.path}"
+                "the run ended before its gate: collect and judge it with playbooks/collect.yml "
+                f"{extra_variable('collect_run', directory.path)}"
             ),
         )
     return verdict, ""

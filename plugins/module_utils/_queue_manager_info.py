@@ -16,6 +16,7 @@ import re
 import shutil
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import (
+    _command_lines,
     _ini_files,
     _mounts,
     _places,
@@ -110,7 +111,8 @@ def _output(run_command, command):
     status, output, errors = run_command(command, handle_exceptions=False)
     if status != 0:
         raise _ini_files.IniError(
-            "%s: %s" % (" ".join(command), " ".join((output + " " + errors).split()) or "status %d" % status)
+            "%s: %s"
+            % (_command_lines.command(command), " ".join((output + " " + errors).split()) or "status %d" % status)
         )
     return output
 

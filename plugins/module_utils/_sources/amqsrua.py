@@ -17,7 +17,7 @@ import re
 import shutil
 import time
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _ini_files, _user
+from ansible_collections.mqops.logdisk.plugins.module_utils import _command_lines, _ini_files, _user
 from ansible_collections.mqops.logdisk.plugins.module_utils._sources import child
 from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_error import SourceError
 
@@ -158,7 +158,7 @@ class Source:
         except _Reason as error:
             raise self._failed(path, *error.args)
         except SourceError as error:
-            raise SourceError("%s. To see why, call as %s: %s" % (error, _user.name(), " ".join(command)))
+            raise SourceError("%s. To see why, call as %s: %s" % (error, _user.name(), _command_lines.command(command)))
         finally:
             lines.close()
 
@@ -166,14 +166,16 @@ class Source:
         other = ("amqsrua failed", "mqrc {reason} prints what this code means") if reason else _WITHOUT_LOG
         what, todo = _SENTENCES.get(reason, other)
         names = dict(qm=self._queue_manager, user=_user.name(), reason=reason)
+        in_commands = dict((key, _command_lines.command([str(name)])) for key, name in names.items())
         return SourceError(
-            "%s (%s: %s). To go on: %s" % (what.format(**names), os.path.basename(path), words, todo.format(**names))
+            "%s (%s: %s). To go on: %s"
+            % (what.format(**names), os.path.basename(path), words, todo.format(**in_commands))
         )
 
     def _hangs(self, path, seconds):
         return SourceError(
             "%s printed nothing for %d s, and was ended. Check whether %s still answers (echo 'PING QMGR' | runmqsc %s)"
-            % (path, seconds, self._queue_manager, self._queue_manager)
+            % (path, seconds, self._queue_manager, _command_lines.command([self._queue_manager]))
         )
 
     def _path(self):

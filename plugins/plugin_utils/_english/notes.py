@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.module_utils._command_lines import extra_variable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.shares import share_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.steps import measured_steps
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import text_of_load
@@ -140,8 +141,8 @@ def _moved(note: Note, words: Words) -> str:
 def _take_out(note: Note) -> str:
     known = f"{note['label']}:{note['before']}"
     return (
-        "if that is no longer needed, withdraw it with playbooks/history.yml -e "
-        f"history_revoke={known} -e history_reason=..."
+        "if that is no longer needed, withdraw it with playbooks/history.yml "
+        f"{extra_variable('history_revoke', known)} -e history_reason=..."
     )
 
 

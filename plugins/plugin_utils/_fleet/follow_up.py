@@ -8,9 +8,9 @@ jobs."""
 from __future__ import annotations
 
 import os
-import shlex
 
 from ansible import context
+from ansible_collections.mqops.logdisk.plugins.module_utils._command_lines import command, extra_variable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import in_awx, vanishes
 
 
@@ -24,8 +24,8 @@ def commands(run_path: str, kept: bool = False) -> str:
     return (
         f"If this command ends, run {run_id} continues on its hosts. To stop it there and to collect its results, "
         "repeat this command's -e options with\n"
-        f"{start}playbooks/stop.yml -e stop_run_id={run_id}\n"
-        f"{start}playbooks/collect.yml -e collect_run={shlex.quote(run_path)}"
+        f"{start}playbooks/stop.yml {extra_variable('stop_run_id', run_id)}\n"
+        f"{start}playbooks/collect.yml {extra_variable('collect_run', run_path)}"
     )
 
 
@@ -37,14 +37,15 @@ def without_results(run_path: str, what_becomes: str) -> str:
     if in_awx():
         return f"{lost}, start a job with playbooks/cleanup.yml and cleanup_run_id: {run_id}"
     return (
-        f"{lost}, repeat this command's -e options with\n{_command()}playbooks/cleanup.yml -e cleanup_run_id={run_id}"
+        f"{lost}, repeat this command's -e options with\n"
+        f"{_command()}playbooks/cleanup.yml {extra_variable('cleanup_run_id', run_id)}"
     )
 
 
 def playbook_command() -> str:
     """Return the beginning of a command line, with the inventory of this one."""
-    inventory = " ".join(f"-i {shlex.quote(source)}" for source in context.CLIARGS.get("inventory") or ())
-    return f"ansible-playbook {inventory}" if inventory else "ansible-playbook"
+    sources = context.CLIARGS.get("inventory") or ()
+    return command(["ansible-playbook", *(word for source in sources for word in ("-i", source))])
 
 
 def _command() -> str:

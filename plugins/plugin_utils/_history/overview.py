@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.module_utils._command_lines import command as shell_command
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import Line, Since, key_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.lock_overview import (
@@ -252,7 +253,7 @@ def _next_steps(problems: Mapping[str, Sequence[Problem]], command: str) -> Iter
     others = sorted(host for host, own in problems.items() if not all(each.playbook == LOCKS for each in own))
     for hosts, again, playbook in ((others, "certify again", "certify"), (locks, "test the locks again", "locks")):
         if hosts:
-            limit = f" --limit {','.join(hosts)}" if len(hosts) <= SHOWN_NEXT else ""
+            limit = " " + shell_command(["--limit", ",".join(hosts)]) if len(hosts) <= SHOWN_NEXT else ""
             whom = "" if limit else f" for the {len(hosts)} hosts that status.json names under problems"
             yield f"Next: after correcting what failed, {again}{whom}: {command} playbooks/{playbook}.yml{limit}"
 

@@ -11,6 +11,7 @@ import contextlib
 import os
 from collections.abc import Iterator
 
+from ansible_collections.mqops.logdisk.plugins.module_utils._command_lines import extra_variable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import REPORT, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.formats import RENDERERS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import build_model
@@ -56,10 +57,8 @@ def _places(run_directory: RunDirectory, url: str, kept: bool) -> Iterator[str]:
     if url:
         yield f"report   {url}"
     if kept:
-        yield (
-            "kept     in the history: playbooks/report.yml -e "
-            f"report_run={run_directory.run['run_id']} brings the report back"
-        )
+        report_run = extra_variable("report_run", run_directory.run["run_id"])
+        yield f"kept     in the history: playbooks/report.yml {report_run} brings the report back"
     if not vanishes(run_directory.path):
         yield f"report   {os.path.join(run_directory.path, 'index.html')}"
         if os.path.lexists(os.path.join(run_directory.path, SIGNATURE)):

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.module_utils._command_lines import command, extra_variable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.presets import PRESET, values_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import STREAMS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.parameters import VARIES
@@ -73,12 +73,10 @@ def _is_below(path: str, workspace: Mapping[str, Any]) -> bool:
 
 def _ansible_command(host: str, variables: Mapping[str, Any]) -> str:
     words = ["ansible-playbook", "playbooks/certify.yml", "-i", "inventory.yml", f"--limit={host}"]
-    if PRESET in variables:
-        words += ["-e", f"{PRESET}={variables[PRESET]}"]
+    preset = " " + extra_variable(PRESET, printable(str(variables[PRESET]))) if PRESET in variables else ""
     others = {name: value for name, value in sorted(variables.items()) if name != PRESET}
-    if others:
-        words += ["-e", json.dumps(others, default=str)]
-    return _command(words)
+    rest = " " + _command(["-e", json.dumps(others, default=str)]) if others else ""
+    return _command(words) + preset + rest
 
 
 def _tester_command(path: str, options: Mapping[str, str]) -> str:
@@ -119,4 +117,4 @@ def _repeated(place: str) -> Callable[[re.Match[str]], str]:
 
 
 def _command(words: list[str]) -> str:
-    return " ".join(shlex.quote(printable(word)) for word in words)
+    return command(map(printable, words))

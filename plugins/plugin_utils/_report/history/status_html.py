@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.module_utils._command_lines import command
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import percent_upwards
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.changes import change_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.expiry import expiry_chart, has_bars, lanes
@@ -209,7 +210,7 @@ def _command(reason: Mapping[str, Any]) -> str:
         return ""
     if len(hosts) > SHOWN_COMMAND or not all(_is_plain(host) for host in hosts):
         return ""
-    return f"ansible-playbook playbooks/certify.yml --limit {','.join(hosts)}"
+    return command(["ansible-playbook", "playbooks/certify.yml", "--limit", ",".join(hosts)])
 
 
 def _is_plain(host: str) -> bool:

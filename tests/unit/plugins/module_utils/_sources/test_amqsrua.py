@@ -138,6 +138,13 @@ def test_a_subscription_that_is_refused_is_a_reason_code(program):
     )
 
 
+def test_a_name_in_a_command_is_quoted_if_needed(program, monkeypatch):
+    monkeypatch.setattr(_user, "name", lambda: "CORP\\a b")
+    message = why(program(refuse=2035).check)
+    assert message.startswith("user CORP\\a b has no authority (")
+    assert "setmqaut -m QM1 -t qmgr -p 'CORP\\a b' +connect +inq; " in message
+
+
 @pytest.mark.parametrize("line", ["Class DISK not recognised", "Class: DISK Type: Log not recognised"])
 def test_a_queue_manager_without_statistics_of_its_log(program, line):
     assert why(program(fails=line).check) == (

@@ -22,6 +22,15 @@ def test_at_a_prompt_they_are_commands(monkeypatch):
     assert collect.endswith("playbooks/collect.yml -e collect_run=/reports/run1")
 
 
+def test_a_directory_with_a_blank_is_one_value_for_the_shell_and_for_ansible(monkeypatch):
+    monkeypatch.delenv("AWX_ISOLATED_DATA_DIR", raising=False)
+    monkeypatch.setattr(context, "CLIARGS", {"inventory": ("hosts.yml",)})
+    collect = commands("/my reports/run1").splitlines()[2]
+    assert collect == (
+        """  ansible-playbook -i hosts.yml playbooks/collect.yml -e '{"collect_run": "/my reports/run1"}'"""
+    )
+
+
 @pytest.mark.parametrize(
     ("kept", "then"),
     [(True, "start one with playbooks/collect.yml and collect_run: run1"), (False, "Its results are lost then.")],
