@@ -12,7 +12,7 @@ does not judge anything itself.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -76,14 +76,15 @@ class _Alike:
 
 def _of_findings(model: Model) -> Iterator[Cause]:
     groups: dict[tuple[Any, ...], _Alike] = {}
-    for host in model.hosts:
-        for kind, verdict, finding in _findings(host):
-            view = _views().get(kind)
-            key = "" if view else LEFTOVERS if kind == LEFTOVERS else advice.key_of(finding, host.stage)
-            alike = (view.fault_of(finding) if view else "") or _shape(finding, host.host)
-            groups.setdefault((kind, verdict, host.stage, key, alike), _Alike(kind, verdict, key)).found.append(
-                (host, finding)
-            )
+    found = [(host, *each) for host in model.hosts for each in _findings(host)]
+    common = _common(found)
+    for host, kind, verdict, finding in found:
+        view = _views().get(kind)
+        key = "" if view else LEFTOVERS if kind == LEFTOVERS else advice.key_of(finding, host.stage)
+        alike = (view.fault_of(finding) if view else "") or common.get(_texts(finding)) or _shape(finding, host.host)
+        groups.setdefault((kind, verdict, host.stage, key, alike), _Alike(kind, verdict, key)).found.append(
+            (host, finding)
+        )
     return (_of_alike(model, group) for group in groups.values())
 
 
@@ -93,13 +94,34 @@ def _views() -> dict[str, View]:
     return {kind.view.cause: kind.view for kind in (CHECK_MODE, *KINDS.values()) if kind.view.cause}
 
 
+def _texts(finding: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(sorted((key, value) for key, value in finding.items() if isinstance(value, str)))
+
+
+def _common(found: Iterable[tuple[Host, str, str, Mapping[str, Any]]]) -> dict[tuple[Any, ...], tuple[Any, ...]]:
+    """Return the texts that name their host and are the same for another one, such as two names of one machine. They
+    are about all of these hosts, and are one cause."""
+    hosts: dict[tuple[Any, ...], set[str]] = {}
+    for host, _kind, _verdict, finding in found:
+        texts = _texts(finding)
+        naming = [value for _key, value in texts if host.host and host.host in value]
+        name = _name_in_text(host.host) if naming else None
+        if name and any(map(name.search, naming)):
+            hosts.setdefault(texts, set()).add(host.host)
+    return {texts: texts for texts, named in hosts.items() if len(named) > 1}
+
+
+def _name_in_text(host: str) -> re.Pattern[str] | None:
+    """Return the pattern of a host's name, which may also occur inside a word, such as "su" in "measure"."""
+    return re.compile(rf"(?<!\w){re.escape(host)}(?!\w)") if host else None
+
+
 def _shape(finding: Mapping[str, Any], host: str) -> tuple[Any, ...]:
     """Return a key for findings that are the same on several hosts: their texts without the name of the host and
     without words that contain a figure."""
     if finding["kind"] == FORESEEN:  # names of limits differ in figures, so figures matter
-        return tuple(sorted((key, value) for key, value in finding.items() if isinstance(value, str)))
-    # The name of a host may also occur inside a word, such as "su" in "measure".
-    name = re.compile(rf"(?<!\w){re.escape(host)}(?!\w)") if host else None
+        return _texts(finding)
+    name = _name_in_text(host)
     texts = {key: name.sub("#", value) if name else value for key, value in finding.items() if isinstance(value, str)}
     about = finding.get("finding")
     return (

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.machines import doubles
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import KINDS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import advice
@@ -48,6 +49,21 @@ def found(directory):
 
 def statements(directory, verdict):
     return [cause.statement for cause in found(directory) if cause.verdict == verdict]
+
+
+@pytest.mark.parametrize("names", [("db01", "db01-alias", "db01.example.com"), ("primary", "standby", "spare")])
+def test_the_names_of_one_machine_are_one_cause(tmp_path, names):
+    said = doubles({name: {"machine_id": "0f3c", "boot_id": "11-22", "hostname": "db01"} for name in names})
+    other = doubles({name: {"machine_id": "0f3d", "boot_id": "33-44", "hostname": "x1"} for name in ("x1", "x2")})
+    directory = fabricate.run_directory(
+        tmp_path,
+        {"good1": measured()},
+        [fabricate.failed(host, "error", reason=text) for host, text in {**said, **other}.items()],
+    )
+    judge_run(directory, GATE)
+    of_machines = [cause for cause in found(directory) if "the same machine" in cause.statement]
+    assert sorted(sorted(cause.hosts) for cause in of_machines) == sorted([sorted(names), ["x1", "x2"]])
+    assert all("for example" not in cause.statement for cause in of_machines)
 
 
 @pytest.fixture(scope="module")
