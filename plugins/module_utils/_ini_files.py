@@ -94,6 +94,18 @@ class Stanza:
                 )
         return value
 
+    def check_without(self, keys, name):
+        """Raise IniError if this stanza has one of the keys of another one, because the line that opens the stanza
+        ``name`` is damaged."""
+        wanted = dict((key.lower(), key) for key in keys)
+        for number, key, dummy in self._entries:
+            for word in re.split(r"[^A-Za-z]+", key):
+                if word.lower() in wanted:
+                    raise self.error(
+                        number,
+                        "%s is not in a stanza %s: correct the line %s: before it" % (wanted[word.lower()], name, name),
+                    )
+
     def line_of(self, key):
         """Return the line number of a key, or of the stanza if the key is missing."""
         return next((number for number, each, dummy in self._entries if each.lower() == key.lower()), self.line)
@@ -134,7 +146,7 @@ class Stanza:
 
 
 def parse(text, path):
-    """Return the stanzas of a file's text, in order. Text before the first stanza is ignored."""
+    """Return the stanzas of a file's text, in order. Text before the first stanza is a stanza without a name."""
     stanzas = []
     for number, line in enumerate(_LINE_END.split(text.lstrip("\ufeff")), 1):
         bare = line.strip()
@@ -143,7 +155,9 @@ def parse(text, path):
             continue
         if header:
             stanzas.append(Stanza(path, header.group(1), number))
-        elif stanzas:
+        else:
+            if not stanzas:
+                stanzas.append(Stanza(path, "", number))
             stanzas[-1].add(number, bare)
     return stanzas
 

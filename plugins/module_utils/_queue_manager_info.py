@@ -26,6 +26,7 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import (
 )
 
 DEFAULT_LIMIT_S = 10
+MOST_QUEUE_MANAGERS = 300
 COMMAND_PATH = os.pathsep.join(("/opt/mqm/bin", "/usr/bin"))
 """The directory of MQ's commands if they are not in the user's path."""
 
@@ -66,6 +67,11 @@ def discover(mqs_ini, run_command, stanzas="", planned=(), limit_s=DEFAULT_LIMIT
         answer["problems"] = [str(error)]
         return answer
     found, answer["problems"] = _queue_managers.queue_manager_stanzas(parsed)
+    if len(found) > MOST_QUEUE_MANAGERS:
+        # Each of them is inspected by its own process.
+        said = (mqs_ini, len(found), MOST_QUEUE_MANAGERS)
+        answer["problems"] = ["%s lists %d queue managers, but at most %d are inspected" % said]
+        return answer
     calls = dict(
         (name, lambda stanza=stanza: _describe(stanza, log_defaults["log_path"])) for name, stanza in found.items()
     )

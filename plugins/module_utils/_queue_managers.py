@@ -8,6 +8,7 @@ Private to this collection; it may change at any time.
 
 import os
 import re
+import stat
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _ini_files, _time_limit
 
@@ -48,9 +49,10 @@ def queue_manager_stanzas(stanzas):
     """Return ``(found, problems)``: the stanza of each queue manager by name, and the problems with other stanzas."""
     found, problems = {}, []
     for stanza in stanzas:
-        if not stanza.named("QueueManager"):
-            continue
         try:
+            if not stanza.named("QueueManager"):
+                stanza.check_without(("Prefix", "Directory", "DataPath"), "QueueManager")
+                continue
             stanza.check()
             name = stanza.text("Name")
             if name is None:
@@ -87,16 +89,28 @@ def log_stanza(stanza):
     stanzas = _ini_files.read(path)
     if stanzas is None:
         raise AbsentError("%s, the configuration file of %s, does not exist" % (path, stanza.text("Name")))
-    return _ini_files.only(stanzas, "Log")
+    log = _ini_files.only(stanzas, "Log")
+    if log is None:
+        for stanza in stanzas:
+            stanza.check_without(["LogPath"] + [key for key, dummy, dummy, dummy in _ini_files.LOG_NUMBERS], "Log")
+    return log
 
 
 def seen_in_files(log_path):
     """Return the settings that the files of a log show; nothing if this user may not read its directory."""
     directory = os.path.join(log_path, "active")
     try:
-        sizes = [os.stat(os.path.join(directory, name)).st_size for name in os.listdir(directory) if EXTENT.match(name)]
+        names = [name for name in os.listdir(directory) if EXTENT.match(name)]
     except OSError:
         return {}
+    sizes = []
+    for name in names:
+        try:
+            status = os.stat(os.path.join(directory, name))
+        except OSError:
+            continue  # a queue manager with linear logging removes files
+        if stat.S_ISREG(status.st_mode):
+            sizes.append(status.st_size)
     return dict(LogFilePages=max(sizes) // _ini_files.LOG_PAGE_BYTES, LogPrimaryFiles=len(sizes)) if sizes else {}
 
 

@@ -152,6 +152,52 @@ def test_a_log_buffer_of_1_to_17_pages_has_18(tree):
     assert planned["log_buffer_pages"] == 18
 
 
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        (lambda text: text.replace("Log:", "Log", 1), 2),
+        (lambda text: text.replace("Log:\n   LogPrimaryFiles", "Log: LogPrimaryFiles"), 1),
+        (lambda text: "# edited\n\ufeff" + text, 3),
+        (lambda text: "Service:\n   Name=x\n" + text.replace("Log:", "Log\uff1a", 1), 4),
+        (lambda text: text.replace("\n", "\u2028"), 1),
+    ],
+)
+def test_settings_outside_the_stanza_log_are_not_replaced_by_defaults(tree, change, line):
+    """Otherwise, a damaged header would make the queue manager look like one with the default log path, or like one
+    whose log is absent, which may be skipped."""
+    tree.add("QM1", change(LOG))
+    found = tree.only()
+    assert not found["absent"]
+    assert found["problem"].startswith(f"{tree.root}/qmgrs/QM1/qm.ini, line {line}: ")
+    assert "is not in a stanza Log" in found["problem"]
+
+
+@pytest.mark.parametrize("before", ["", "DefaultQueueManager:\n   Name=QM1\n"])
+def test_a_queue_manager_whose_stanza_has_a_damaged_header_is_not_overlooked(tree, before):
+    tree.mqs_ini.write_text(f"{before}QueueManager\n   Name=QM1\n   Prefix={tree.root}\n   Directory=QM1\n")
+    (problem,) = tree.discover()["problems"]
+    assert problem.startswith(f"{tree.mqs_ini}, line ")
+    assert problem.endswith("Prefix is not in a stanza QueueManager: correct the line QueueManager: before it")
+
+
+def test_only_regular_files_that_still_exist_show_the_size(tree, monkeypatch):
+    """A queue manager with linear logging removes files while they are listed."""
+    tree.add("QM1", "Log:\n   LogPath={path}\n", extents=[2048 * 4096] * 3)
+    active = tree.root / "log/QM1/active"
+    (active / "S0000008.LOG").mkdir()
+    (active / "S0000009.LOG").symlink_to("gone")
+    found = tree.only()
+    assert (found["log_file_pages"], found["log_primary_files"]) == (2048, 3)
+
+
+def test_more_queue_managers_than_a_host_has_are_refused(tree):
+    for number in range(301):
+        tree.add(f"QM{number}", log=False)
+    answer = tree.discover()
+    assert answer["queue_managers"] == []
+    assert answer["problems"] == [f"{tree.mqs_ini} lists 301 queue managers, but at most 300 are inspected"]
+
+
 @pytest.mark.parametrize("of", ["qm.ini", "mqs.ini"])
 def test_a_file_in_utf_16_is_not_taken_for_an_empty_one(tree, of):
     tree.add("QM1", LOG)
