@@ -52,7 +52,14 @@ NO_USER = (
     "empty text for the connecting user"
 )
 
+_NO_PYTHON = (
+    "Ansible found no Python that works on this host: set ansible_python_interpreter for it to the path of one, or, if "
+    'the host is the controller, to "{{ ansible_playbook_python }}"'
+)
 HINTS = {
+    "pyenv: ": _NO_PYTHON,  # pyenv's command exists, but no version of Python is selected for it
+    "The module interpreter ": _NO_PYTHON,
+    "you probably need to set the interpreter": _NO_PYTHON,
     "you must have a tty to run sudo": "sudo requires a terminal on this host (requiretty in sudoers): set "
     "ansible_pipelining: false for this host, so that Ansible provides one, or "
     "exempt the connecting user with 'Defaults:USER !requiretty'",

@@ -294,6 +294,28 @@ def test_a_reason_is_one_short_line():
     assert one_line("a\r\n\tb\x1b[31m  c") == "a b [31m c"
 
 
+@pytest.mark.parametrize(
+    "result",
+    [
+        # ansible-core 2.16 and 2.21, with pyenv on the controller and ansible_connection: local
+        {
+            "msg": "MODULE FAILURE\nSee stdout/stderr for the exact error",
+            "module_stderr": "pyenv: python3: command not found",
+        },
+        {"msg": "No start of json char found: pyenv: python3.12: command not found"},
+        {
+            "msg": "The module interpreter '/opt/python' was not found.",
+            "module_stderr": "/bin/sh: /opt/python: not found",
+        },
+        {"msg": "The module failed to execute correctly, you probably need to set the interpreter."},
+    ],
+)
+def test_a_host_without_a_python_that_works_names_the_variable(result):
+    said = failure_reason(result)
+    assert "set ansible_python_interpreter" in said and '"{{ ansible_playbook_python }}"' in said
+    assert result["msg"].split("\n")[0] in said
+
+
 HOSTILE = {
     "logdisk": {"schema": 1, "kind": "run", "path": "/etc", "verdict": "pass"},
     "ansible_facts": {"gate_run": {"path": "/etc"}},
