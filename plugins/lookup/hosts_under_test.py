@@ -73,8 +73,7 @@ class LookupModule(LookupBase):
         partly = _partly(known)
         if partly:
             raise AnsibleLookupError(
-                f"a certification cannot be run in part, but {partly} would leave out "
-                "tasks: run the playbook without it"
+                f"this playbook cannot be run in part, but {partly} would leave out tasks: run it without that option"
             )
         try:
             sliced = self.get_option("or_slice") and is_slice(load_extra_vars(self._loader))

@@ -178,6 +178,60 @@ def test_a_part_of_what_is_decided(controller: Controller, tmp_path: Path, argum
     assert "PLAY [" not in outcome.screen
 
 
+MISTYPED_HOSTS = (
+    (("-e", "certify_hosts=tpyo"), {}, "certify_hosts names 'tpyo'"),
+    (("-e", "certify_hosts=h1,tpyo"), {}, "certify_hosts names 'tpyo'"),
+    (("-i", "/dev/null"), {}, "the inventory contains no hosts"),
+)
+MISTYPED = (
+    (("--tags", "nothing"), {}, "cannot be run in part, but --tags nothing would"),
+    (("--limit", "h1,tpyo"), {}, "--limit names 'tpyo'"),
+    (("--start-at-task", "Nothing"), {}, "--start-at-task 'Nothing'"),
+    ((), {"ANSIBLE_SKIP_TAGS": "always"}, "--skip-tags always"),
+)
+
+
+@pytest.mark.parametrize(
+    ("playbook", "arguments", "env", "said"),
+    first_of(
+        [
+            *((playbook, *case) for case in (*MISTYPED_HOSTS, *MISTYPED) for playbook in ("stop", "cleanup")),
+            # These playbooks do not select hosts.
+            *((playbook, *case) for case in MISTYPED for playbook in ("verify", "history", "awx_setup")),
+        ]
+    ),
+)
+def test_a_mistyped_selection_is_not_an_empty_one(
+    controller: Controller, tmp_path: Path, playbook: str, arguments: tuple[str, ...], env: dict[str, str], said: str
+) -> None:
+    """In an emergency, the load would go on although the command to stop it ends with status 0."""
+    inventory = tmp_path / "hosts.ini"
+    inventory.write_text("h1 ansible_host=192.0.2.1\n")
+    own = () if "-i" in arguments else ("-i", str(inventory))
+    outcome = controller.run(playbook, *own, *arguments, env=env)
+    assert outcome.status in REFUSED_BY_ANSIBLE
+    assert said in outcome.words and "PLAY [" not in outcome.screen
+
+
+def test_a_mistyped_run_id_ends_nothing_and_says_so(controller: Controller, tmp_path: Path) -> None:
+    inventory = tmp_path / "hosts.ini"
+    inventory.write_text(
+        f"h1 ansible_connection=local sweep_state_dir={tmp_path}/runs observe_state_dir={tmp_path}/observations\n"
+    )
+    assert controller.run("stop", "-i", str(inventory)).status == 0
+    outcome = controller.run("stop", "-i", str(inventory), stop_run_id="tpyo")
+    assert outcome.status == 2
+    assert "no host was measuring or observing the run tpyo, so nothing was ended" in outcome.words
+
+
+def test_a_name_that_is_a_pattern_is_refused(controller: Controller, tmp_path: Path) -> None:
+    inventory = tmp_path / "hosts.ini"
+    inventory.write_text('"db 01" ansible_host=192.0.2.1\nh1 ansible_host=192.0.2.2\n')
+    outcome = controller.certify(inventory)
+    assert outcome.status in REFUSED_BY_ANSIBLE
+    assert "Ansible reads the name of the host 'db 01' as a pattern" in outcome.words
+
+
 PLAYBOOKS = (
     "certify",
     "certify_pvc",

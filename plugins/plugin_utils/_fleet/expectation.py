@@ -77,8 +77,11 @@ def expectation(
     if not hosts:
         limited = f" and --limit {limit}" if limit else ""
         raise ExpectationError(
-            f"no host is left to certify: the inventory, certify_hosts ({':'.join(terms)}){limited} have none in common"
+            f"no host is left: the inventory, certify_hosts ({':'.join(terms)}){limited} have none in common"
         )
+    for host in hosts:
+        _check_name(host)
+        _check_meaning(groups, "the inventory", host)
     return Expectation(sorted(hosts), sorted(matched - hosts), unmatched)
 
 
@@ -165,6 +168,15 @@ def _check_term(inventory: InventoryManager, option: str, term: str) -> None:
     raise ExpectationError(
         f"{option} names {term!r}, which matches no host of the inventory: correct it or leave it out"
     )
+
+
+def _check_name(host: str) -> None:
+    """Raise ExpectationError if Ansible would read the name of a host as a pattern, because plays name their hosts."""
+    if split_host_pattern(host) != [host] or host[0] in "!&~@" or set(host) & set("*?[]"):
+        raise ExpectationError(
+            f"Ansible reads the name of the host {host!r} as a pattern for hosts: give the host a name without blanks, "
+            "commas and other characters of patterns, and set its address as ansible_host"
+        )
 
 
 def _check_meaning(groups: Mapping[str, Sequence[str]], option: str, name: str) -> None:

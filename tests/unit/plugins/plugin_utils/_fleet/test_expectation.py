@@ -66,11 +66,11 @@ def test_localhost_is_expected_if_it_is_named_and_in_the_inventory():
         ("all:&typo", None, "certify_hosts names '&typo'"),
         (["A", "typo"], None, "certify_hosts names 'typo'"),
         ("all", "a1,typo", "--limit names 'typo'"),
-        ("all", "localhost", "no host is left to certify"),
+        ("all", "localhost", "no host is left"),
         ("localhost", None, "certify_hosts names 'localhost'"),
         ("empty", None, "certify_hosts names 'empty'"),
-        ("A", "B", "no host is left to certify: the inventory, certify_hosts (A) and --limit B"),
-        ("A:!A", None, "no host is left to certify"),
+        ("A", "B", "no host is left: the inventory, certify_hosts (A) and --limit B"),
+        ("A:!A", None, "no host is left"),
         ("all", "@/nowhere.txt", "--limit @/nowhere.txt cannot be read"),
     ],
 )
@@ -78,6 +78,22 @@ def test_a_term_that_matches_nothing_is_refused(pattern, limit, said):
     with pytest.raises(ExpectationError) as raised:
         expect(pattern, limit)
     assert said in str(raised.value)
+
+
+@pytest.mark.parametrize("name", ["db 01", "db,1", "a:b", "h[1:3]", "!a", "&a", "~a", "@a", "a*", "a?", "a[1]", "[a]"])
+def test_a_name_that_ansible_reads_as_a_pattern_is_refused(name):
+    with pytest.raises(ExpectationError, match="as a pattern for hosts: give the host a name without blanks"):
+        expect("all", groups={"all": ["a", name], "ungrouped": ["a", name]})
+
+
+def test_a_host_with_the_name_of_a_group_of_others_is_refused():
+    with pytest.raises(ExpectationError, match="the inventory names 'web', which is both a host and a group"):
+        expect("all", groups={"all": ["a", "web"], "ungrouped": [], "web": ["a"]})
+
+
+@pytest.mark.parametrize("name", ["db01", "db-01.example.com", "192.0.2.1", "2001:db8::1", "fe80::1", "fu_1", "Bär"])
+def test_names_and_addresses_are_hosts(name):
+    assert expect("all", groups={"all": [name], "ungrouped": [name]}).hosts == [name]
 
 
 def test_a_limit_from_a_file(tmp_path):
