@@ -17,8 +17,10 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.blame import CONTROLLER
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.command import (
     NOT_OF_HOSTS,
+    OF_THE_COLLECTION,
     agreed_settings,
     check_not_of_hosts,
+    overriding,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.selected_hosts import (
     SELECTING,
@@ -32,16 +34,22 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings impo
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import KINDS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._option_meanings import problems_of_meaning
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.names import ACCEPTED, refusals, warnings
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.names import (
+    ACCEPTED,
+    refusals,
+    warnings,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.reading import (
     read_option,
     read_options,
     read_with_preset,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import option_names, options
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import option_names, options, own_names
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty, plain
 
 MOST_WARNINGS = 20
+NAME_OF_HOST = "inventory_hostname"
+REPORT_DIR = "gate_report_dir"
 
 
 @dataclass
@@ -50,7 +58,8 @@ class Said:
     hosts (with any problems), and variables of each host. All three are stored by name, and evaluated if they are
     options or were requested. For each host, ``values`` contains the options that were read, ``problems`` what is wrong
     with them, and ``selections`` the hosts that the host's variables would select. For all hosts together, ``accepted``
-    contains the accepted names, and ``hosts_by_name`` the hosts that have a variable of each name."""
+    contains the accepted names, ``hosts_by_name`` the hosts that have a variable of each name, and ``renamed`` the
+    hosts whose variables give them another name."""
 
     extra: Mapping[str, Any]
     of_play: dict[str, Any]
@@ -61,6 +70,7 @@ class Said:
     selections: dict[str, Any] = field(default_factory=dict)
     accepted: set[str] = field(default_factory=set)
     hosts_by_name: dict[str, list[str]] = field(default_factory=dict)
+    renamed: list[str] = field(default_factory=list)
 
     def add(self, problems: Mapping[str, list[str]]) -> None:
         """Add problems, which are given by host."""
@@ -82,11 +92,19 @@ class ActionModule(ControllerAction):
     }
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        extra = load_extra_vars(self._loader)
+        overridden = overriding(map(str, extra))
+        if overridden:
+            # This task fails, because the condition of the role that refuses the command could be overridden as well.
+            report_dir = read_options({name: extra[name] for name in extra if name == REPORT_DIR}, []).get(REPORT_DIR)
+            refused = self.refusal("; ".join(overridden), report_dir or "", task_vars, options["command"])
+            return {"failed": True, "msg": refused["problems"][0], "logdisk": refused["logdisk"]}
         said = self._said(options, task_vars)
         if options["meanings"]:
             said.add(problems_of_meaning(said.values))
         else:
             said.problems = of_all_hosts(said.problems)
+        said.add(own_names_of_hosts(said, task_vars["hostvars"]))
         said.add(emptied(said.extra, options["hosts"], task_vars["hostvars"]))
         wrong = [*said.of_play_problems, *same_problem_once(said.problems)]
         found = [*refusals(map(str, said.extra), said.accepted), *self._other_selections(said, task_vars), *wrong]
@@ -125,7 +143,10 @@ class ActionModule(ControllerAction):
             )
             said.selections[host] = own.get(SELECTING)
             said.accepted.update(values.get(ACCEPTED) or ())
-            for name in hostvars[host]:
+            variables = hostvars[host]
+            if variables.get(NAME_OF_HOST, host) != host:
+                said.renamed.append(host)
+            for name in variables:
                 said.hosts_by_name.setdefault(str(name), []).append(host)
         # Plays on the controller read the variables of the controller, even if it is not under test. Only problems with
         # these variables matter in that case.
@@ -184,11 +205,9 @@ class ActionModule(ControllerAction):
         """Return the report directory for a refused run: that of the hosts if they agree, otherwise the default
         directory."""
         try:
-            return agreed_settings(["gate_report_dir"], said.of_play, said.of_hosts, task_vars["groups"]["all"])[
-                "gate_report_dir"
-            ]
+            return agreed_settings([REPORT_DIR], said.of_play, said.of_hosts, task_vars["groups"]["all"])[REPORT_DIR]
         except SettingsError:
-            return read_option("gate_report_dir", None)
+            return read_option(REPORT_DIR, None)
 
 
 def of_each_host(values: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -220,6 +239,18 @@ def of_all_hosts(problems: Mapping[str, list[str]]) -> dict[str, list[str]]:
     under_test = {host: found for host, found in problems.items() if host != CONTROLLER} or problems
     common = set.intersection(*map(set, under_test.values())) if under_test else set()
     return {host: [problem for problem in found if problem in common] for host, found in under_test.items()}
+
+
+def own_names_of_hosts(said: Said, hostvars: Any) -> dict[str, list[str]]:
+    """Return, by host, a sentence for each variable of the inventory that only this collection or Ansible may set. A
+    host keeps the facts that an earlier playbook of the same command set."""
+    found = {host: [f"only Ansible may set {NAME_OF_HOST}: remove it from the inventory"] for host in said.renamed}
+    for name in sorted(own_names() & set(said.hosts_by_name)):
+        for host in said.hosts_by_name[name]:
+            if name not in hostvars._variable_manager._nonpersistent_fact_cache.get(host, ()):
+                sentence = f"only {OF_THE_COLLECTION} may set {name}: remove it from the inventory"
+                found.setdefault(host, []).append(sentence)
+    return found
 
 
 PLACES = ("workspace_path", "workspace_volumes", "workspace_places")

@@ -105,6 +105,10 @@ class CallbackModule(CallbackBase):
         elif key.get("kind") == "names":
             self._warnings += map(str, key.get("warnings") or ())
 
+    def v2_runner_on_failed(self, result: Any, **kwargs: Any) -> None:
+        """Remember why a command was refused, if the task itself failed."""
+        self.v2_runner_on_ok(result)
+
     def v2_playbook_on_stats(self, stats: Any) -> None:
         """Render any report that the gate did not render, and print the summary."""
         paths, self._paths = self._paths, []

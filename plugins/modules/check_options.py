@@ -14,6 +14,8 @@ description:
     contacted.
   - Reads the variables that apply to the whole command. Each of them has one value for all hosts. A template under
     C(run_once) would read the variables of the first host.
+  - Variables that only the playbooks of this collection may set, such as results of their tasks, are problems if the
+    inventory sets them. If they are extra variables, which override everything, the task itself fails.
   - The problems are returned and written to C(outcome.json) in the directory C(gate_report_dir). The role reports them,
     and fails.
   - The playbooks use this module before anything else, instead of the argument validation of each role, which would
@@ -68,7 +70,7 @@ options:
       host. It is a problem if an inventory sets one.
     type: list
     elements: str
-    choices: [certify_preflight, gate_run_check_mode, gate_run_kind, gate_run_role, logdisk_sliced]
+    choices: [certify_preflight, logdisk_sliced]
     default: []
 attributes:
   check_mode:

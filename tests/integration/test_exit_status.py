@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from ansible_runs import COMPILE, PROFILE, QUICK, Controller, Outcome
+from ansible_runs import COMPILE, PROFILE, QUICK, Controller, Outcome, first_of
 from certification import summary_verdicts
 from testbed import Bed, HostSpec
 
@@ -111,3 +111,54 @@ def test_the_policy_decides(start: Start, controller: Controller, tmp_path: Path
     assert let.status == 0
     assert "The gate let 1 error through, because gate_fail_on does not name it." in let.words
     assert controller.certify(inventory, "--limit", "h2", gate_fail_on=["fail", "unqualified"]).status == 2
+
+
+RESULT = {"failures": {}, "fleet_problems": [], "problems": []}
+NO_PYTHON = "h1 ansible_connection=local ansible_python_interpreter=/nowhere/python\n"
+
+
+@pytest.mark.parametrize(
+    ("playbook", "name"),
+    first_of(
+        [
+            ("certify", "gate_judged"),
+            ("report", "report_rendered"),
+            ("status", "status_told"),
+            ("preflight", "gate_checked"),
+            ("observe", "gate_refused"),
+            ("power_cut", "power_cut_plan"),
+            ("locks", "locks_pairs"),
+            ("collect", "collect_checked"),
+            ("compare", "compare_told"),
+            ("drift", "drift_told"),
+            ("history", "history_checked"),
+            ("verify", "gate_refused"),
+            ("stop", "stop_checked"),
+            ("cleanup", "workspace_cleaned"),
+            ("certify_pvc", "claim_plan"),
+            ("awx_setup", "awx_setup_kind"),
+        ]
+    ),
+)
+def test_no_extra_variable_replaces_a_result(controller: Controller, tmp_path: Path, playbook: str, name: str) -> None:
+    """Otherwise, anybody who may set variables when a job is launched could let a failing run through. The result of
+    the check, and what the role fails by, are overridden as well."""
+    inventory = tmp_path / "hosts.ini"
+    inventory.write_text(NO_PYTHON)
+    outcome = controller.run(
+        playbook, "-i", str(inventory), **{name: RESULT, "gate_checked": RESULT, "gate_refused": RESULT}
+    )
+    assert outcome.status == 2
+    assert f"may set {', '.join(sorted({name, 'gate_checked', 'gate_refused'}))}: leave them out" in outcome.words
+    assert "PLAY [Open" not in outcome.screen and not outcome.certifications
+
+
+@pytest.mark.parametrize("variable", first_of(["gate_judged={}", "sweep_schedule={}", "inventory_hostname=h2"]))
+def test_no_variable_of_a_host_replaces_a_result(controller: Controller, tmp_path: Path, variable: str) -> None:
+    inventory = tmp_path / "hosts.ini"
+    inventory.write_text(NO_PYTHON)
+    (tmp_path / "host_vars").mkdir()
+    (tmp_path / "host_vars/h1.yml").write_text(variable.replace("=", ": ") + "\n")
+    outcome = controller.run("certify", "-i", str(inventory))
+    assert outcome.status == 2
+    assert f"may set {variable.partition('=')[0]}: remove it from the inventory" in outcome.words

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+from ansible import constants
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.blame import CONTROLLER
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import SLICED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import (
@@ -22,15 +23,16 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings impo
     one_value,
     shown,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import option_names
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import option_names, own_names
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty, plain
 
+OF_ANSIBLE = constants.INTERNAL_STATIC_VARS | {"ansible_failed_result", "ansible_failed_task"}
+"""The variables that Ansible itself sets for tasks. Extra variables override some of them, for example
+inventory_hostname."""
+OF_THE_COLLECTION = "the playbooks of this collection"
 CHECK_ONLY = "certify_preflight"
-SET_BY_PLAYBOOKS = ("gate_run_check_mode", "gate_run_kind", "gate_run_role")
-"""The variables that extra variables would override in some plays only."""
 NOT_OF_HOSTS = {
     CHECK_ONLY: "set it with -e, or run playbooks/preflight.yml",
-    **dict.fromkeys(SET_BY_PLAYBOOKS, "only the playbooks of this collection set it"),
     SLICED: "only a sliced template of AWX sets it, as an extra variable",
 }
 """The variables that no inventory may set, and what to do instead. If one of them were a variable of a host, it would
@@ -78,12 +80,24 @@ def _read(value: Any) -> Any:
     return "" if is_empty(value) else plain(value)
 
 
+def overriding(names: Iterable[str]) -> list[str]:
+    """Return a sentence for the extra variables that would replace results of tasks, or other variables that only this
+    collection or Ansible sets. Nothing overrides an extra variable."""
+    given = set(names)
+    found = {OF_THE_COLLECTION: sorted(given & own_names()), "Ansible": sorted(given & OF_ANSIBLE)}
+    return [
+        f"only {owner} may set {', '.join(own)}: leave {'them' if len(own) > 1 else 'it'} out of the extra variables"
+        for owner, own in found.items()
+        if own
+    ]
+
+
 def check_not_of_hosts(names: Iterable[str], of_hosts: Mapping[str, Mapping[str, Any]], extra: Collection[str]) -> None:
     """Raise SettingsError if hosts set any of the variables that only the command may set;
     ``extra`` names the extra variables."""
     for name in names:
         hosts = sorted(host for host, own in of_hosts.items() if name in own)
-        if hosts and (name in SET_BY_PLAYBOOKS or name not in extra):
+        if hosts and name not in extra:
             raise SettingsError(
                 f"{name} is a variable of {shown(hosts)}, but it would decide for every host: remove it "
                 f"there, and {NOT_OF_HOSTS[name]}"

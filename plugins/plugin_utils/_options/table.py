@@ -11,8 +11,7 @@ resolve their hosts before any process is forked.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -127,9 +126,13 @@ OF_COMMANDS = (
 FROM_HOSTS = frozenset(("sweep_discovered", "workspace_collected"))
 """The variables of roles that contain the answer of a host. They are passed on unchanged."""
 
-_REGISTERED = re.compile(r"^ *register: (\w+)$", re.MULTILINE)
-_SET = re.compile(r"^( *)ansible\.builtin\.set_fact:\n((?:\1 +\S.*\n)+)", re.MULTILINE)
-_NAME = re.compile(r"^( +)(\w+):", re.MULTILINE)
+INTERNAL = frozenset((*FROM_HOSTS, "workspace_cleanup_run_path", "workspace_cleanup_volumes"))
+"""The variables of roles that only the playbooks of this collection, or other roles, set."""
+
+_SETTING = ("ansible.builtin.set_fact", "vars")
+"""The keys whose values are variables by name."""
+_NAMING = ("register", "loop_var")
+"""The keys whose values are names of variables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,29 +209,42 @@ def option_names() -> list[str]:
 
 def settable_names() -> list[str]:
     """Return the names of all variables that a user may set."""
-    return [name for name in (*option_names(), *OF_COMMANDS) if name not in FROM_HOSTS]
+    return [name for name in (*option_names(), *OF_COMMANDS) if name not in INTERNAL]
 
 
 @cache
-def own_facts() -> frozenset[str]:
-    """Return the names of variables that tasks of this collection set or register. The hosts still have them from an
-    earlier playbook of the same command."""
-    found: set[str] = set()
+def own_names() -> frozenset[str]:
+    """Return the names of the variables that the playbooks and roles of this collection set, register or pass on, and
+    that no user may set. Ansible's own variables, such as ansible_become, are not included."""
+    found = {name for specs, _defaults in _parsed().values() for name in specs}
     for path in (*(_COLLECTION / "playbooks").rglob("*.yml"), *ROLES.glob("*/tasks/*.yml")):
-        text = path.read_text(encoding="utf-8")
-        found.update(_REGISTERED.findall(text))
-        for dummy, facts in _SET.findall(text):
-            names = _NAME.findall(facts)
-            found.update(name for indent, name in names if indent == names[0][0])
-    return frozenset(found)
+        found.update(_set_in(_load(path)))
+    for path in ROLES.glob("*/vars/main.yml"):
+        found.update(_load(path))
+    return frozenset(name for name in found - set(settable_names()) if not name.startswith("ansible_"))
 
 
 @cache
 def known_names() -> frozenset[str]:
     """Return the names of all variables that this collection reads or sets for hosts."""
-    return frozenset(
-        (*(name for specs, _defaults in _parsed().values() for name in specs), *settable_names(), *own_facts())
-    )
+    return own_names().union(settable_names())
+
+
+def _load(path: Path) -> Any:
+    return yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER)
+
+
+def _set_in(node: Any) -> Iterator[str]:
+    """Yield the names of the variables that plays or tasks set."""
+    if isinstance(node, list):
+        for each in node:
+            yield from _set_in(each)
+    elif isinstance(node, dict):
+        for key in _SETTING:
+            yield from node.get(key) or ()
+        yield from (node[key] for key in _NAMING if isinstance(node.get(key), str))
+        for each in node.values():
+            yield from _set_in(each)
 
 
 @cache
@@ -236,10 +252,7 @@ def _parsed() -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
     """Return, by role, the argument spec of each of its variables, and its defaults."""
     found = {}
     for role in ROLE_NAMES:
-        entries, defaults = (
-            yaml.load((ROLES / role / path).read_text(encoding="utf-8"), Loader=_LOADER)
-            for path in ("meta/argument_specs.yml", "defaults/main.yml")
-        )
+        entries, defaults = (_load(ROLES / role / path) for path in ("meta/argument_specs.yml", "defaults/main.yml"))
         specs = {
             name: {key: value for key, value in option.items() if key != "description"}
             for entry in entries["argument_specs"].values()

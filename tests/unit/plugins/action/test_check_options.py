@@ -16,9 +16,17 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils import _option_meani
 FOUND_NOTHING = {"problems": [], "agreed": {}, "given": {}}
 
 
+class Hostvars(dict):
+    """The variables of the hosts, and the facts that an earlier playbook of the same command has set."""
+
+    def __init__(self, variables, facts):
+        super().__init__(variables)
+        self._variable_manager = types.SimpleNamespace(_nonpersistent_fact_cache=facts)
+
+
 @pytest.fixture
 def check(monkeypatch):
-    def run(hostvars, extra=None, play=None, hosts=None, meanings=False, agreed=(), groups=None, kind=""):
+    def run(hostvars, extra=None, play=None, hosts=None, meanings=False, agreed=(), groups=None, kind="", facts=None):
         monkeypatch.setattr(check_options, "load_extra_vars", lambda loader: extra or {})
         plugin = check_options.ActionModule.__new__(check_options.ActionModule)
         plugin._loader, plugin._task = None, types.SimpleNamespace(check_mode=False)
@@ -33,6 +41,7 @@ def check(monkeypatch):
 
         plugin._seen_in_play = seen_in_play
         own = {name: {**given, **(extra or {})} for name, given in {"localhost": {}, **hostvars}.items()}
+        own = Hostvars(own, facts or {})
         first = next(iter(hostvars), "localhost")
         # Variables in Ansible's order of precedence: extra variables, the play's, the host's.
         task_vars = {
@@ -118,6 +127,49 @@ def test_a_mistyped_extra_variable_refuses_the_run_and_its_other_problems_are_sa
     assert problem_in(check({}, extra={"verify_signer": "x"}, hosts=[])).startswith(
         "verify_signer is not an option: verify_signers was probably meant. "
     )
+
+
+RESULT = {"failures": {}, "fleet_problems": [], "problems": []}
+
+
+@pytest.mark.parametrize(
+    ("extra", "said"),
+    [
+        ({"gate_judged": RESULT}, "only the playbooks of this collection may set gate_judged: leave it out"),
+        ({"report_rendered": RESULT}, "set report_rendered: leave it out"),
+        ({"status_told": RESULT}, "set status_told: leave it out"),
+        # The result of this check, and what the role fails by.
+        ({"gate_refused": RESULT, "gate_checked": RESULT}, "set gate_checked, gate_refused: leave them out"),
+        ({"gate_run_kind": "locks"}, "set gate_run_kind: leave it out"),
+        ({"_sweep_statuses": []}, "set _sweep_statuses: leave it out"),
+        ({"sweep_run_id": "x", "logdisk_accept_names": "sweep_run_id"}, "set sweep_run_id: leave it out"),
+        ({"workspace_cleanup_run_path": "x"}, "set workspace_cleanup_run_path: leave it out"),
+        (
+            {"inventory_hostname": "x", "ansible_failed_result": {}},
+            "Ansible may set ansible_failed_result, inventory_h",
+        ),
+    ],
+)
+def test_an_extra_variable_that_replaces_a_result_fails_the_check_itself(check, extra, said):
+    """A condition on a result could be overridden as well, so the task that checks must fail."""
+    answer = check({"a": {}}, extra=extra)
+    assert answer["failed"] is True and said in answer["msg"]
+    assert answer["logdisk"]["kind"] == "refused" and answer["logdisk"]["reason"] == answer["msg"]
+
+
+def test_a_variable_of_a_host_with_the_name_of_a_result_refuses_the_run(check):
+    own = {"a": {"gate_judged": RESULT}, "b": {}, "c": {"gate_judged": RESULT, "sweep_plan": {}}}
+    assert problem_in(check(own)) == (
+        "a, c: only the playbooks of this collection may set gate_judged: remove it from the inventory; "
+        "c: only the playbooks of this collection may set sweep_plan: remove it from the inventory"
+    )
+    earlier = {"a": {"gate_judged": 1}, "c": {"gate_judged": 1, "sweep_plan": 1}}
+    assert check(own, facts=earlier) == FOUND_NOTHING
+
+
+def test_a_host_with_another_name_in_its_variables_refuses_the_run(check):
+    own = {"a": {"inventory_hostname": "a"}, "b": {"inventory_hostname": "a"}}
+    assert problem_in(check(own)) == "b: only Ansible may set inventory_hostname: remove it from the inventory"
 
 
 @pytest.mark.parametrize(

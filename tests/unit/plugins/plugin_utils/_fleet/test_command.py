@@ -64,7 +64,7 @@ def test_what_nobody_sets_and_has_no_default_is_empty():
 
 def test_no_inventory_decides_what_kind_of_run_it_is():
     of_hosts = {"a": {"certify_preflight": True}, "b": {"certify_preflight": True}}
-    names = ["certify_preflight", "gate_run_kind"]
+    names = ["certify_preflight", "logdisk_sliced"]
     check_not_of_hosts(names, of_hosts, {"certify_preflight": True})
     check_not_of_hosts(names, {"a": {}}, {})
     check_not_of_hosts([], of_hosts, {})
@@ -76,9 +76,3 @@ def test_no_inventory_decides_what_kind_of_run_it_is():
         ),
     ):
         check_not_of_hosts(names, of_hosts, {})
-
-
-@pytest.mark.parametrize("name", ["gate_run_check_mode", "gate_run_kind", "gate_run_role"])
-def test_no_extra_variable_overrides_what_playbooks_set(name):
-    with pytest.raises(SettingsError, match="only the playbooks of this collection set it"):
-        check_not_of_hosts([name], {"a": {name: "true"}}, {name: "true"})

@@ -25,7 +25,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table impor
     known_names,
     option_names,
     options,
-    own_facts,
+    own_names,
     settable_names,
 )
 
@@ -33,6 +33,11 @@ COLLECTION = Path(__file__).resolve().parents[5]
 PLAYBOOKS = sorted(COLLECTION.glob("playbooks/*.yml"))
 TASKS = sorted([*COLLECTION.glob("playbooks/**/*.yml"), *ROLES.glob("*/tasks/*.yml")])
 OF_ANSIBLE = {"hostvars", "inventory_hostname", "item", "omit"}
+SET_BY_BOTH = {
+    *("awx_setup_api_path", "awx_setup_data", "awx_setup_modules", "certify_preflight"),
+    *("gate_hosts", "sweep_stop_run", "workspace_cleanup_run", "workspace_state_dir", "workspace_uncollected_days"),
+}
+"""The variables that playbooks set, and that a user may set as well: those of commands, and options of roles."""
 OF_AWX = "controller_"
 """The prefixes of the variables that awx_setup.yml reads from its data."""
 
@@ -61,6 +66,7 @@ def facts(path):
 
 
 def own_variables(path):
+    """Return the variables that plays, blocks and tasks of a file set for their tasks, or pass on."""
     return {
         name
         for node in dictionaries(read(path))
@@ -96,11 +102,25 @@ def test_each_variable_that_a_playbook_reads_is_known():
     found |= {CHECK_ONLY, SLICED, *(name for path in PLAYBOOKS for name in variables_of_commands(path))}
     of_awx = set(read(COLLECTION / "playbooks/awx_setup.yml")[0]["vars"])
     of_hosts = {"drift_since"}
-    assert found - own_facts() | of_awx | of_hosts == set(OF_COMMANDS)
+    assert found - own_names() | of_awx | of_hosts == set(OF_COMMANDS)
 
 
-def test_each_fact_of_ours_is_known():
-    assert set().union(*map(facts, TASKS)) == own_facts()
+def test_no_variable_that_the_playbooks_and_roles_set_may_be_set_by_a_user():
+    """A new result or variable of a task is refused as an extra variable without being listed anywhere."""
+    set_by_tasks = set().union(*map(facts, TASKS))
+    assert {"gate_judged", "report_rendered", "status_told", "gate_run", "locks_prepared"} <= set_by_tasks
+    assert set_by_tasks <= own_names()
+    passed_on = set().union(*map(own_variables, TASKS), *map(read, ROLES.glob("*/vars/main.yml")))
+    passed_on = {name for name in passed_on if not name.startswith("ansible_")}
+    assert {"gate_refused", "power_cut_number", "sweep_asked", "_sweep_statuses", "tester_run"} <= passed_on
+    assert passed_on - own_names() == passed_on & set(settable_names()) == SET_BY_BOTH
+    described = {name for specs, _defaults in table._parsed().values() for name in specs}
+    assert own_names() - set_by_tasks - passed_on <= described - set(settable_names())
+
+
+def test_no_variable_of_ours_is_likely_to_be_one_of_the_user():
+    names = {path.parent.name for path in ROLES.glob("*/tasks")} | {path.stem for path in PLAYBOOKS}
+    assert [name for name in own_names() if not name.lstrip("_").startswith(tuple(f"{each}_" for each in names))] == []
 
 
 def test_each_question_of_a_survey_sets_a_variable_that_is_known():
@@ -112,7 +132,7 @@ def test_each_question_of_a_survey_sets_a_variable_that_is_known():
 
 def test_what_only_tasks_set_is_known_but_not_settable():
     assert {"sweep_run_id", "sweep_discovered", "gate_run"} <= known_names()
-    assert not {"sweep_run_id", "sweep_discovered", "gate_run"} & set(settable_names())
+    assert not {"sweep_run_id", "sweep_discovered", "gate_run", "workspace_cleanup_run_path"} & set(settable_names())
     assert {*OF_PLAYBOOKS, "gate_profile", "logdisk_accept_names"} <= set(settable_names())
 
 
