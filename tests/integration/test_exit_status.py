@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """No failure ends with status 0, and the report contains each host with its own verdict."""
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -162,3 +163,29 @@ def test_no_variable_of_a_host_replaces_a_result(controller: Controller, tmp_pat
     outcome = controller.run("certify", "-i", str(inventory))
     assert outcome.status == 2
     assert f"may set {variable.partition('=')[0]}: remove it from the inventory" in outcome.words
+
+
+def test_a_time_limit_for_tasks_does_not_end_the_clean_up(controller: Controller, tmp_path: Path) -> None:
+    python = tmp_path / "slow-python"
+    python.write_text(f'#!/bin/sh\nsleep 8\nexec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    inventory = tmp_path / "hosts.ini"
+    inventory.write_text(
+        f"h1 ansible_connection=local ansible_python_interpreter={python} sweep_state_dir={tmp_path}/runs "
+        f"observe_state_dir={tmp_path}/observations\n"
+    )
+    for playbook in ("cleanup", "stop"):
+        outcome = controller.run(playbook, "-i", str(inventory), env={"ANSIBLE_TASK_TIMEOUT": "6"})
+        assert outcome.status == 0, playbook
+
+
+@pytest.mark.thorough
+def test_a_time_limit_for_tasks_does_not_end_a_measurement(
+    start: Start, controller: Controller, tmp_path: Path
+) -> None:
+    bed = start("h1")
+    inventory = bed.inventory(tmp_path / "hosts.yml")
+    assert controller.certify(inventory, "--check").status == 0, "the tester is installed"
+    outcome = controller.certify(inventory, env={"ANSIBLE_TASK_TIMEOUT": "10"}, sweep_duration=6)
+    assert outcome.status == 0
+    assert bed["h1"].files("/fut/logdisk") == []

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""No option of the command line and no setting of Ansible leaves out a part of a playbook."""
+"""No option of the command line and no setting of Ansible leaves out a part of a playbook, or ends its clean-up."""
 
 from __future__ import annotations
 
@@ -13,6 +13,19 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 PLAYBOOKS = sorted((ROOT / "playbooks").rglob("*.yml"))
+TASKS = [*PLAYBOOKS, *sorted((ROOT / "roles").glob("*/tasks/*.yml"))]
+OURS = "mqops.logdisk."
+
+MAY_BE_ENDED = {
+    # They only read.
+    *("check_options", "comparison", "drift", "fleet_status", "verify"),
+    # They prepare the run or a host. A task that fails later removes what the host has until then.
+    *("open_run", "reopen_run", "plan", "cut_plan", "lock_plan", "lock_pairs", "lock_guard", "machines", "schedule"),
+    *("probe", "build", "workspace", "start", "cut_start", "lock_start", "observe"),
+    # It changes the history in transactions.
+    "history",
+}
+"""The actions that ANSIBLE_TASK_TIMEOUT may end. All others wait, collect, judge or clean up."""
 
 
 def parsed(path):
@@ -21,6 +34,23 @@ def parsed(path):
 
 def plays():
     return [(path, play) for path in PLAYBOOKS for play in parsed(path) if "hosts" in play]
+
+
+def tasks_in(entries):
+    for entry in entries:
+        yield entry
+        for part in ("tasks", "block", "rescue", "always"):
+            yield from tasks_in(entry.get(part) or ())
+
+
+def own_tasks():
+    return [
+        pytest.param(task, key.removeprefix(OURS), id=f"{path.parent.parent.name}/{path.stem}: {task['name']}")
+        for path in TASKS
+        for task in tasks_in(parsed(path))
+        for key in task
+        if key.startswith(OURS)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -37,3 +67,9 @@ FIRST = [path for path in PLAYBOOKS if "hosts" in parsed(path)[0] and path.name 
 def test_the_first_play_selects_its_hosts_by_the_lookup_that_refuses_parts(path):
     """Tags, a limit or a pattern that matches nothing would otherwise end with status 0."""
     assert "query('mqops.logdisk.hosts_under_test'," in parsed(path)[0]["hosts"]
+
+
+@pytest.mark.parametrize(("task", "action"), own_tasks())
+def test_only_tasks_that_prepare_or_read_are_ended_by_a_time_limit(task, action):
+    assert ("timeout" in task) == (action not in MAY_BE_ENDED)
+    assert task.get("timeout", 0) == 0
