@@ -10,6 +10,7 @@ reduces the number of expected hosts.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,6 +24,7 @@ SLICED = "logdisk_sliced"
 """The extra variable that the sliced template of awx/logdisk.yml sets. A job cannot find out in any other way that it
 is a slice."""
 
+_PLAIN_NAME = re.compile(r"[\w.-]+")
 _KNOWN_TERMS = (("certify_hosts", "!localhost"), ("--limit", "localhost"))
 """Terms that are accepted even if localhost is not in the inventory: one in the default pattern, and those of a limit
 that includes plays on the controller."""
@@ -172,6 +174,8 @@ def _check_term(inventory: InventoryManager, option: str, term: str) -> None:
 
 def _check_name(host: str) -> None:
     """Raise ExpectationError if Ansible would read the name of a host as a pattern, because plays name their hosts."""
+    if _PLAIN_NAME.fullmatch(host):
+        return
     if split_host_pattern(host) != [host] or host[0] in "!&~@" or set(host) & set("*?[]"):
         raise ExpectationError(
             f"Ansible reads the name of the host {host!r} as a pattern for hosts: give the host a name without blanks, "
