@@ -34,11 +34,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings impo
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import KINDS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._option_meanings import problems_of_meaning
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.names import (
-    ACCEPTED,
-    refusals,
-    warnings,
-)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.names import ACCEPTED, refusals, warnings
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.reading import (
     read_option,
     read_options,
