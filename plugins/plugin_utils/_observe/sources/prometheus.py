@@ -312,16 +312,18 @@ def _contradiction(element: str, kind: str, answers: Sequence[_Answer]) -> str:
     words = element.replace("_", " ")
     if kind == _RUNNING and fell > 1:
         return f"The running total of {words} fell {fell} times, so it is not known how much was written. {_INSTEAD}"
-    if kind == _RUNNING and any(
+    grew = sum(later.values[element] > earlier.values[element] for earlier, later in pairs)
+    # A single one may be an answer in the middle of an update.
+    stuck = sum(
         earlier.values[element] == later.values[element]
         and any(earlier.values.get(each) != later.values.get(each) for each in (LATENCY, SIZE))
         for earlier, later in pairs
-    ):
+    )
+    if kind == _RUNNING and stuck > max(1, grew):
         return (
             f"The running total of {words} did not grow while the averages of the writes changed, so it is not known "
             f"how much was written. {_INSTEAD}"
         )
-    grew = sum(later.values[element] > earlier.values[element] for earlier, later in pairs)
     is_known = any(answer.of_mq_prometheus for answer in answers)
     if kind == _SINCE_READ and not is_known and grew >= _MOST_GROWN and not fell:
         return (

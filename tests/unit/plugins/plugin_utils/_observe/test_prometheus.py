@@ -431,3 +431,13 @@ def test_two_values_of_one_element_are_not_chosen_from():
     assert found.problems == (
         f"The endpoint has more than one ibmmq_qmgr_log_write_latency_seconds, with different values. {INSTEAD}",
     )
+
+
+def test_one_answer_in_the_middle_of_an_update_does_not_hide_a_total():
+    texts = [
+        other(total, microseconds=latency, bytes_name="physical_written_bytes_total", kind="counter")
+        for total, latency in ((4096, 500), (8192, 510), (8192, 520), (20480, 520))
+    ]
+    found = read(samples(*texts), QM1)
+    assert [each.bytes for each in found.intervals] == [4096, 0, 12288]
+    assert found.problems == ()
