@@ -19,6 +19,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import MOST_LOCKS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import LOG_BYTES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import STAGE
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shared_storage import check_group
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
 
 REMOTE = "remote_file_system"
@@ -90,8 +91,7 @@ def check(asked: Mapping[str, Any], host: str, groups: Mapping[str, list[str]]) 
     group = asked["locks_group"]
     if asked["locks_confirm"]:
         refuse_unconfirmed("locks_confirm", asked["locks_confirm"], host, "a host is cut")
-    if group and host not in groups.get(group, ()):
-        raise OptionError(f"locks_group is {group}, but the host is not in this group of the inventory")
+    check_group(group, host, groups)
     if group and asked["locks_pair"]:
         raise OptionError("locks_pair and locks_group are both set: leave one of them out")
     if asked["workspace_discover"]:

@@ -37,6 +37,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions imp
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import FORESEEN, Finding, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shared_storage import check_group
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError, read
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, WARN
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import words_of
@@ -74,19 +75,22 @@ class ActionModule(ControllerAction):
             Folders(options["profile_dir"], options["workload_dir"]),
         )
         return {
-            **self._plan(asked, options, task_vars["inventory_hostname"]),
+            **self._plan(asked, options, task_vars["inventory_hostname"], task_vars.get("groups", {})),
             "options": options["options"],
             "become": bool(asked["workspace_owner"]),
             "become_user": asked["workspace_owner"] or "root",
             "tester": {**of_tester(asked, discovers(asked)), "tester_dry_run": self._task.check_mode},
         }
 
-    def _plan(self, asked: dict[str, Any], options: dict[str, Any], host: str) -> dict[str, Any]:
+    def _plan(
+        self, asked: dict[str, Any], options: dict[str, Any], host: str, groups: Mapping[str, list[str]]
+    ) -> dict[str, Any]:
         """Whether to discover is decided by the task and not by the host's answer. Otherwise, an empty answer would
         lead to a test of another volume."""
         try:
             if options["run_path"]:
                 return self._discovered(asked, options, host)
+            check_group(asked["locks_group"], host, groups)
             if discovers(asked):
                 return {**planned(preliminary(asked), self._folders, discover=True), "discover": True, "notes": []}
             return {**planned(asked, self._folders), "discover": False}

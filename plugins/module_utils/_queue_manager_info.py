@@ -34,7 +34,6 @@ FROM_QM_INI, FROM_MQS_INI, FROM_FILES, GIVEN, ASSUMED = "qm.ini", "mqs.ini", "fi
 """The source of a setting: a configuration file, the files of the log itself, the plan for a new queue manager, or the
 product's default."""
 
-_CONTROL_FILE = "amqhlctl.lfh"
 _ABSENT = "its file system is not mounted here, this is a passive node, or LogPath is wrong"
 _FACTS = dict(
     LogType="log_type",
@@ -175,11 +174,10 @@ def _describe_present(stanza, log_home):
 def _check_files(path):
     """Raise AbsentError if a directory does not contain a file of a recovery log (for example, because it is an empty
     mount point). Raises OSError if this user cannot see whether it contains one."""
-    if os.path.lexists(os.path.join(path, _CONTROL_FILE)):
-        return
-    names = os.listdir(os.path.join(path, "active")) if "active" in os.listdir(path) else []
-    if not any(_queue_managers.EXTENT.match(name) for name in names):
-        raise _queue_managers.AbsentError("the log directory %s has neither %s nor log files" % (path, _CONTROL_FILE))
+    if not _queue_managers.has_log(path):
+        raise _queue_managers.AbsentError(
+            "the log directory %s has neither %s nor log files" % (path, _queue_managers.CONTROL_FILE)
+        )
 
 
 def _describe_planned(planned, log_defaults):

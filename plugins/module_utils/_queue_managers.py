@@ -16,8 +16,10 @@ MQS_INI = "/var/mqm/mqs.ini"
 QUEUE_MANAGER_FILES = re.compile(
     r"\A(S[0-9]{7}\.LOG|amqhlctl\.lfh|amqhlctl\.[0-9]+|qm\.ini|mqs\.ini|qmanager|QMQMOBJCAT)\Z"
 )
-MOST_PROC_BYTES = 1 << 20
 EXTENT = re.compile(r"S[0-9]{7}\.LOG\Z")
+CONTROL_FILE = "amqhlctl.lfh"
+"""The files of a recovery log: its extents, in the directory active, and its control file."""
+MOST_PROC_BYTES = 1 << 20
 FILES_LIMIT_S = 5
 QUEUE_MANAGER_PROCESSES = frozenset(("amqzmuc0", "amqzxma0"))
 
@@ -267,6 +269,17 @@ def open_log_devices():
             except OSError:
                 continue
     return devices
+
+
+def has_log(directory):
+    """Return whether a directory contains a file of a recovery log. An empty mount point does not. Raises OSError if
+    this user cannot see whether it contains one."""
+    if os.path.lexists(os.path.join(directory, CONTROL_FILE)):
+        return True
+    names = os.listdir(directory)
+    return any(
+        EXTENT.match(name) for name in (os.listdir(os.path.join(directory, "active")) if "active" in names else ())
+    )
 
 
 def queue_manager_files(directory):

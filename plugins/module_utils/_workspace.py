@@ -215,6 +215,14 @@ class Preflight:
                 "unknown_log",
             )
 
+    def logs_here(self, names):
+        """Return which of the queue managers with these names have their log on this file system. A log that this user
+        cannot see does not count."""
+        paths = _queue_managers.configured_log_paths(self.mqs_ini)[0]
+        paths = dict((name, paths[name]) for name in names if name in paths)
+        devices, device = _devices(paths), os.stat(self.existing).st_dev
+        return sorted(name for name in paths if devices[name] == device and _has_log(paths[name]))
+
     def _hidden_processes(self):
         if _queue_managers.sees_processes():
             return
@@ -599,3 +607,10 @@ def _device(path):
         return os.stat(path).st_dev
     except OSError:
         return None
+
+
+def _has_log(path):
+    try:
+        return _queue_managers.has_log(path)
+    except OSError:
+        return False

@@ -31,12 +31,14 @@ def inspected(p, uid, volume, part):
         )
     except OSError as error:
         raise OSError("cannot inspect %s: %s" % (part["path"], error))
+    names = [] if part["places"] else volume["queue_managers"]
     return dict(
         refusals=preflight.refusals,
         unknown=preflight.unknown,
         facts=dict(
             preflight.facts,
-            **_queue_managers.log_facts([] if part["places"] else volume["queue_managers"], p["mqs_ini"]),
+            queue_manager_logs=" ".join(preflight.logs_here(names)),
+            **_queue_managers.log_facts(names, p["mqs_ini"]),
         ),
         disks=disks_of(preflight.facts),
         volume_counters=_volume_counters.read_below(part["path"]),

@@ -56,6 +56,17 @@ VOLUMES = ("log1", "log2", "log3")
 pytestmark = pytest.mark.usefixtures("machine")
 
 
+def configure_qm1(host: Host) -> None:
+    """Give the host the configuration of a queue manager, whose log directory is empty."""
+    mqs_ini = host.root / "var/mqm/mqs.ini"
+    (mqs_ini.parent / "qmgrs/QM1").mkdir(parents=True)
+    mqs_ini.write_text("QueueManager:\n   Name=QM1\n   Prefix=/var/mqm\n   Directory=QM1\n")
+    (mqs_ini.parent / "qmgrs/QM1/qm.ini").write_text(
+        "Log:\n   LogPath=/log1/QM1/\n   LogFilePages=64\n   LogPrimaryFiles=4\n"
+    )
+    (host.root / "log1/QM1").mkdir(parents=True)
+
+
 def install_queue_managers(host: Host) -> None:
     """Give the host the files of its queue managers, one of which is running."""
     mqs_ini = host.root / "var/mqm/mqs.ini"
@@ -188,16 +199,10 @@ def test_a_log_that_is_not_mounted_is_not_certified_on_another_disk(
     is empty."""
     bed = start(
         HostSpec("active", more=("/log1",), variables={"workspace_discover": True}),
-        HostSpec("passive", variables={"workspace_discover": True}),
+        HostSpec("passive", variables={"workspace_discover": True, "locks_pair": ["active"]}),
     )
     for host in bed:
-        mqs_ini = host.root / "var/mqm/mqs.ini"
-        (mqs_ini.parent / "qmgrs/QM1").mkdir(parents=True)
-        mqs_ini.write_text("QueueManager:\n   Name=QM1\n   Prefix=/var/mqm\n   Directory=QM1\n")
-        (mqs_ini.parent / "qmgrs/QM1/qm.ini").write_text(
-            "Log:\n   LogPath=/log1/QM1/\n   LogFilePages=64\n   LogPrimaryFiles=4\n"
-        )
-        (host.root / "log1/QM1").mkdir(parents=True)
+        configure_qm1(host)
     (bed["active"].root / "log1/QM1/amqhlctl.lfh").touch()
     inventory = bed.inventory(tmp_path / "hosts.yml", variables={**QUICK, **SWEEP})
 
@@ -218,7 +223,41 @@ def test_a_log_that_is_not_mounted_is_not_certified_on_another_disk(
         "passive": "warn",
     }
     alone = controller.run("certify", "-i", str(inventory), "--limit", "passive", workspace_discover_absent="skip")
-    assert alone.status == 2 and "no other host of this run was tested for it" in alone.words
+    assert alone.status == 2 and "no host of this run that shares its storage was tested on it" in alone.words
+
+
+def test_a_queue_manager_that_is_mounted_nowhere_is_not_tested_by_another_host_with_its_name(
+    start: Start, controller: Controller, tmp_path: Path
+) -> None:
+    """The log is on neither host of a pair. A third host has the default name, and a fourth has a queue manager of the
+    same name with the same LogPath."""
+    discover = {"workspace_discover": True, "workspace_discover_absent": "skip"}
+    bed = start(
+        HostSpec("one", variables={**discover, "locks_pair": ["two"]}),
+        HostSpec("two", variables=discover),
+        "default",
+        HostSpec("same-name", more=("/log1",), variables=discover),
+    )
+    for name in ("one", "two", "same-name"):
+        configure_qm1(bed[name])
+    (bed["same-name"].root / "log1/QM1/amqhlctl.lfh").touch()
+    inventory = bed.inventory(tmp_path / "hosts.yml", variables={**QUICK, **SWEEP})
+    outcome = controller.certify(inventory)
+    assert outcome.status == 2 and "QM1 was left out on one, two, because its log is not there" in outcome.words
+    assert {name: record["verdict"] for name, record in outcome.certification.records.items()} == {
+        "one": "warn",
+        "two": "warn",
+        "default": "pass",
+        "same-name": "pass",
+    }
+    assert {
+        name: record["facts"].get("queue_manager_logs") for name, record in outcome.certification.records.items()
+    } == {
+        "one": None,
+        "two": None,
+        "default": "",
+        "same-name": "QM1",
+    }
 
 
 @pytest.mark.thorough

@@ -143,7 +143,9 @@ def _untested(finding: Mapping[str, Any], words: Words) -> str:
     more = f" and {len(hosts) - _SHOWN_HOSTS} more" if len(hosts) > _SHOWN_HOSTS else ""
     shown = ", ".join(hosts[:_SHOWN_HOSTS]) + more
     return (
-        f"{name} was left out on {shown}, because its log is not there, and no other host of this run was tested for it"
+        f"{name} was left out on {shown}, because its log is not there, and no host of this run that shares its "
+        "storage was tested on it: certify such a host in the same run, and name the hosts that share "
+        "storage in locks_pair or locks_group"
     )
 
 

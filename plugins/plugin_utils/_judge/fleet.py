@@ -47,7 +47,7 @@ def judge_fleet(run: Mapping[str, Any], records: Iterable[HostRecord]) -> dict[s
     """
     check_mode = kind_of(run) is CHECK_MODE
     fail_on, report_only = _policy(run)
-    entries, absences = [], Absences()
+    entries, absences = [], Absences(run)
     for record in records:
         absences.take_in(record)
         if record.verdict or not check_mode:

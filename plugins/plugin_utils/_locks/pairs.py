@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shared_storage import share_storage
+
 
 class PairsError(ValueError):
     """Hosts that cannot be paired; the message says why."""
@@ -94,11 +96,10 @@ def joined(names: Iterable[str], ties: Iterable[tuple[str, str]]) -> list[list[s
 
 
 def _named_couples(plans: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """Return the pairs of hosts of which at least one names the other, or which name the same group."""
-    named = {(host, partner) for host, plan in plans.items() for partner in plan["lock_test"]["partners"]}
-    groups = {host: plan["lock_test"]["group"] for host, plan in plans.items()}
+    """Return the pairs of hosts that share storage according to the inventory."""
+    said = {host: plan["lock_test"] for host, plan in plans.items()}
     return [
         (one, other)
         for one, other in itertools.combinations(plans, 2)
-        if (one, other) in named or (other, one) in named or (groups[one] and groups[one] == groups[other])
+        if share_storage(one, said[one], other, said[other])
     ]

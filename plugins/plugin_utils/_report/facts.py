@@ -303,6 +303,7 @@ _FACTS = {
         Fact("nfs_wsize_bytes", FILE_SYSTEM, "Largest NFS write (wsize)", _size),
         Fact("nfs_protocol", FILE_SYSTEM, "NFS transport", _text),
         Fact("queue_manager_log_buffer_bytes", FILE_SYSTEM, "Log buffer of the queue manager", _size),
+        Fact("queue_manager_logs", FILE_SYSTEM, "Queue managers that log here", _text),
         Fact("queue_manager_log_set_bytes", FILE_SYSTEM, "Primary log files of the queue manager", _size),
         *_device_facts("device_", str),
         Fact("device_stack", DEVICE, "Devices, from the top", _text),

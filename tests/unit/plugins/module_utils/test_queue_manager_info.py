@@ -226,7 +226,7 @@ def test_a_queue_manager_with_a_data_path_has_its_file_there(tree):
 def test_a_log_path_is_followed_to_its_file_system(tree, monkeypatch):
     tree.add("QM1", "Log:\n   LogPath={path}/link\n")
     (tree.root / "log/QM1/link").symlink_to("/proc")
-    monkeypatch.setattr(_queue_manager_info, "_CONTROL_FILE", "version")
+    monkeypatch.setattr(_queue_managers, "CONTROL_FILE", "version")
     found = tree.only()
     assert (found["log_directory"], found["filesystem"]["mount_point"], found["filesystem"]["filesystem_type"]) == (
         "/proc",

@@ -469,6 +469,23 @@ def test_the_queue_managers_of_an_mqs_ini_elsewhere_are_known(tmp_path, monkeypa
     assert "the running queue manager QM1 logs to this file system" in refusal
 
 
+def test_the_queue_managers_whose_log_is_on_the_file_system_are_named(tmp_path, monkeypatch):
+    """A log that is not there looks like the empty mount point of another file system."""
+    for name, file in (("QM1", "amqhlctl.lfh"), ("QM2", "active/S0000000.LOG"), ("QM3", "qm.ini"), ("OTHER", "")):
+        (tmp_path / name / "active").mkdir(parents=True)
+        (tmp_path / name / file).touch()
+    paths = {name: str(tmp_path / name) for name in ("QM1", "QM2", "QM3", "OTHER", "GONE")}
+    monkeypatch.setattr(
+        _queue_managers, "configured_log_paths", lambda mqs_ini: ({**paths, "ELSEWHERE": "/proc/self"}, [])
+    )
+    monkeypatch.setattr(
+        _queue_managers, "has_log", lambda path, own=_queue_managers.has_log: path == "/proc/self" or own(path)
+    )
+    found = preflight(tmp_path / "ws")
+    assert found.logs_here(["ELSEWHERE", "GONE", "QM3", "QM2", "QM1", "unknown"]) == ["QM1", "QM2"]
+    assert found.logs_here(["QM2"]) == ["QM2"] and found.logs_here([]) == []
+
+
 def test_a_log_path_that_this_user_may_not_look_up_is_unknown(tmp_path, monkeypatch):
     def stat(path, *arguments, **more):
         if path == "/closed/log/QM1/":

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import judge_record
@@ -17,19 +19,81 @@ from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fa
 REASON = "the log directory /mq/QM2 has no files"
 
 
+def filed(base, logs_by_host, skipped, of_hosts, check_mode=False, **keys):
+    """Return a run that has not been judged. Each host was tested for QM1, on a file system with the logs that are
+    given for it, or skipped the queue managers that are given for it. ``of_hosts`` holds the hosts' own options."""
+    run = fabricate.run_data([*logs_by_host, *skipped], check_mode=check_mode, host_parameters=of_hosts, **keys)
+    directory = RunDirectory.create(str(base), run)
+    tables = fabricate.tables()
+    for host, logs in logs_by_host.items():
+        record = fabricate.judged(directory.run, host, tables)
+        record.facts["queue_manager_logs"] = logs
+        if check_mode:
+            record = replace(record, kind="preflight", verdict=None, certified=False, tester=None)
+        directory.records.write(record, {} if check_mode else tables)
+    for host, names in skipped.items():
+        directory.volumes.note(host, [{"name": name, "skipped": True} for name in names])
+        for name in names:
+            file_skipped(directory, host, name, "discovery", REASON, name)
+    return directory
+
+
 @pytest.fixture
 def judged(tmp_path):
     def run(queue_manager, *passive, **keys):
-        """Judge a run in which db01 was measured for QM1, and a queue manager was skipped on each passive node."""
-        directory = fabricate.run_directory(
-            tmp_path, {"db01": fabricate.tables()}, expected=["db01", *passive], gate=False, **keys
-        )
-        for host in passive:
-            directory.volumes.note(host, [{"name": queue_manager, "skipped": True}])
-            file_skipped(directory, host, queue_manager, "discovery", REASON, queue_manager)
+        """Judge a run in which db01 was measured for QM1, and a queue manager was skipped on each passive node. These
+        hosts share their storage."""
+        of_hosts = {host: {"locks_group": "mq1"} for host in ("db01", *passive)}
+        directory = filed(tmp_path, {"db01": "QM1"}, {host: [queue_manager] for host in passive}, of_hosts, **keys)
         return directory, judge_run(directory, GATE)
 
     return run
+
+
+PAIR = {"db01": {"locks_pair": ["db02"]}}
+OTHER_WAY = {"db02": {"locks_pair": ["db01"]}}
+GROUP = {host: {"locks_group": "mq1"} for host in ("db01", "db02")}
+
+
+@pytest.mark.parametrize("check_mode", [False, True])
+@pytest.mark.parametrize(
+    ("tested", "of_hosts", "skipped", "untested"),
+    [
+        # Discovered or named: the host found the log of QM1 on the file system that was tested.
+        ({"db01": "QM1"}, PAIR, {"db02": ["QM1"]}, ""),
+        ({"db01": "QM1 QM2"}, OTHER_WAY, {"db02": ["QM1"]}, ""),
+        ({"db01": "QM1"}, GROUP, {"db02": ["QM1"]}, ""),
+        # The host was tested for the name alone: a default name, or a volume that does not hold the log.
+        ({"db01": ""}, PAIR, {"db02": ["QM1"]}, "QM1 on db02"),
+        ({"db01": None}, PAIR, {"db02": ["QM1"]}, "QM1 on db02"),
+        ({"db01": ["QM1"]}, PAIR, {"db02": ["QM1"]}, "QM1 on db02"),
+        ({"db01": "QM10 QM2"}, PAIR, {"db02": ["QM1"]}, "QM1 on db02"),
+        # A host of another group, or of no group, has a queue manager with the same name.
+        ({"db01": "QM1"}, {}, {"db02": ["QM1"]}, "QM1 on db02"),
+        ({"db01": "QM1"}, {"db01": {"locks_group": "mq1"}}, {"db02": ["QM1"]}, "QM1 on db02"),
+        (
+            {"db01": "QM1"},
+            {"db01": {"locks_group": "mq1"}, "db02": {"locks_group": "mq2"}, "db03": {"locks_group": "mq2"}},
+            {"db02": ["QM1"], "db03": ["QM1"]},
+            "QM1 on db02, db03",
+        ),
+        ({"db01": "QM1"}, PAIR, {"db02": ["QM1"], "db03": ["QM1"]}, "QM1 on db03"),
+        # db02 shares other storage with db03: that does not make db01 and db03 a pair.
+        ({"db01": "QM1"}, {"db02": {"locks_pair": ["db01", "db03"]}}, {"db03": ["QM1"]}, "QM1 on db03"),
+        ({"db03": "QM1"}, {}, {"db01": ["QM1"], "db02": ["QM1"]}, "QM1 on db01, db02"),
+        # Another queue manager of the pair.
+        ({"db01": "QM1"}, PAIR, {"db02": ["QM1", "QM2"]}, "QM2 on db02"),
+        # Unusable values of options.
+        ({"db01": "QM1"}, {"db01": {"locks_pair": "db02"}}, {"db02": ["QM1"]}, "QM1 on db02"),
+    ],
+)
+def test_a_queue_manager_was_tested_if_a_host_of_its_own_group_was_tested_on_its_log(
+    tmp_path, tested, of_hosts, skipped, untested, check_mode
+):
+    verdict = judge_run(filed(tmp_path, tested, skipped, of_hosts, check_mode), GATE)
+    assert verdict["gate_failed"] is bool(untested)
+    found = [f"{each['queue_manager']} on {', '.join(each['hosts'])}" for each in verdict["problems"]]
+    assert found == ([untested] if untested else [])
 
 
 def test_a_passive_node_does_not_stop_the_gate_and_is_not_certified(judged):
@@ -65,8 +129,9 @@ def test_a_queue_manager_that_no_host_was_tested_for_stops_the_gate(judged):
     dummy, verdict = judged("QM2", *(f"db{number:02}" for number in range(2, 9)))
     assert verdict["gate_failed"]
     assert verdict["fleet_problems"] == [
-        "QM2 was left out on db02, db03, db04, db05, db06 and 2 more, because its log is not there, and no other host "
-        "of this run was tested for it"
+        "QM2 was left out on db02, db03, db04, db05, db06 and 2 more, because its log is not there, and no host of "
+        "this run that shares its storage was tested on it: certify such a host in the same run, and name the hosts "
+        "that share storage in locks_pair or locks_group"
     ]
 
 
