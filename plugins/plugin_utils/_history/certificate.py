@@ -21,6 +21,13 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history import earlier_certificates
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.closest_limit import closest_limit
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import (  # noqa: F401 - for those who use a certificate
+    ATTEMPT,
+    CERTIFIES,
+    EFFECTS,
+    FAILS,
+    effect_of,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import record as kinds
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import tester_options
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import canonical, fingerprint
@@ -39,17 +46,11 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import (
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, GOOD, WORST_FIRST
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import WORST_FIRST
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_facts import WORDS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_identity import facts_of_identity, identity_of
 
 SCHEMA_VERSION = 1
-
-CERTIFIES = "certifies"
-FAILS = "fails"
-ATTEMPT = "attempt"
-"""The effect of a judgement on the validity of the volume: validity begins, ends, or does not change."""
-EFFECTS = (CERTIFIES, FAILS, ATTEMPT)
 
 ENVIRONMENT = (
     "os",
@@ -381,13 +382,6 @@ def certificate_of(run: Mapping[str, Any], record: HostRecord, tables: Tables | 
             "tables": {name: str(filed.get("sha256") or "") for name, filed in record.tables.items()},
         }
     )
-
-
-def effect_of(record: HostRecord) -> str:
-    """Return the effect of a record on the validity of its volume."""
-    if record.verdict == FAIL:
-        return FAILS
-    return CERTIFIES if record.verdict in GOOD and record.certified else ATTEMPT
 
 
 def _validity(judged_at: str, effect: str, valid_days: Any) -> dict[str, str | None]:

@@ -2,20 +2,25 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Merges several runs into one. For each host and volume, it contains the newest record, with the judgement of its
+"""Merges several runs into one. For each host and volume, it contains the record that counts, with the judgement of its
 original run."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import ATTEMPT, Standing, effect_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.merged_settings import COMMON, merged_settings
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import volume_folder
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import can_certify, profile_data
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import MISSING
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_identity import identity_of_record
 
 
@@ -27,10 +32,11 @@ def merge_runs(
     changes: Mapping[str, Any] | None = None,
 ) -> RunDirectory:
     """Make a new run directory under ``base`` from several others, with all expected hosts and, for each host and
-    volume, the newest record with its tables.
+    volume, the record that counts (``Standing.replaces``) with its tables.
 
     The ``hosts`` of the inventory are also expected; ``unclaimed_hosts`` are the hosts that no run expected. Each host
-    keeps the parameters and the profile of the newest run that expects it. Values for the whole run, such as the
+    keeps the parameters and the profile of the run from which its newest record comes, or else of the newest run that
+    expects it. Values for the whole run, such as the
     policy, come from the newest run unless ``changes`` overrides them; facts about the controller are kept if all runs
     agree on them. ``merged_from`` names all runs. The caller judges the fleet. Raises RunDirectoryError if the runs
     cannot be merged, for example if one of them tested no storage and would hide the measurements of the others.
@@ -62,9 +68,14 @@ def merge_runs(
     merged_from = [source.run["run_id"] for source in sources]
     controller = _common_facts([source.run.get("controller") or {} for source in sources])
     of_hosts = {"expected_hosts": expected, "left_out_hosts": left_out, "unclaimed_hosts": unclaimed}
-    chosen = _newest_records(sources)
+    chosen = _deciding_records(sources)
+    records = [(source, source.records.read(folder)) for source, folder in chosen]
+    runs_of_hosts = {host: source.run for source in sources for host in source.expected_hosts}
+    runs_of_hosts.update(
+        (record.host, source.run) for source, record in sorted(records, key=lambda each: sources.index(each[0]))
+    )
     settings = merged_settings(
-        [source.run for source in sources], (source.records.read(folder).profile for source, folder in chosen)
+        [source.run for source in sources], runs_of_hosts, (record.profile for _source, record in records)
     )
     merged = RunDirectory.create(
         base,
@@ -100,26 +111,48 @@ def _common_facts(facts: list[Mapping[str, Any]]) -> dict[str, Any]:
     return {**common, **({"job": job} if job else {})}
 
 
-def _newest_records(sources: list[RunDirectory]) -> list[tuple[RunDirectory, str]]:
-    """Return the folder of every record, with the run that has the newest record in it. ``sources`` is sorted by age,
+@dataclass(frozen=True)
+class _Result:
+    """A result for the volume of a folder in one run. ``is_missing``: whether the run did not store the record that it
+    was meant to make."""
+
+    at: str
+    source: RunDirectory
+    standing: Standing
+    is_missing: bool = False
+
+
+def _deciding_records(sources: list[RunDirectory]) -> list[tuple[RunDirectory, str]]:
+    """Return the folder of every record, with the run that has the record that counts. ``sources`` is sorted by age,
     with the oldest run first.
 
-    The age of a record that cannot be read is unknown. It is considered as old as its run, and no record of an older
-    run replaces it, because the older record could be a pass. Likewise, a record does not replace a missing record of a
-    later run that was meant to measure the same volume.
+    The age of a record that cannot be read is unknown. It is considered newer than its run and all records of older
+    runs. A record that a run was meant to make and did not store is a result as well. Otherwise, an older pass could
+    hide either of them.
     """
-    lost = {
-        volume_folder(*volume): str(source.run.get("created_at", ""))
-        for source in sources
-        for volume in source.missing()
-    }
-    newest: dict[str, tuple[str, RunDirectory]] = {}
+    results: dict[str, list[_Result]] = {}
     for source in sources:
+        of_run = str(source.run.get("created_at", ""))
+        for host, volume in source.missing():
+            standing = Standing(MISSING, ATTEMPT, _can_certify(source, host))
+            results.setdefault(volume_folder(host, volume), []).append(_Result(of_run, source, standing, True))
         for folder in source.records.folders():
-            created_at = judged_record(source, folder).created_at
-            if folder not in newest or not created_at or created_at >= newest[folder][0]:
-                newest[folder] = (created_at or str(source.run.get("created_at", "")), source)
-    return [(entry[1], folder) for folder, entry in sorted(newest.items()) if entry[0] >= lost.get(folder, "")]
+            record = judged_record(source, folder)
+            standing = Standing(str(record.verdict), effect_of(record), _can_certify(source, record.host))
+            earlier = results.setdefault(folder, [])
+            at = record.created_at or max([of_run, *(each.at for each in earlier)])
+            earlier.append(_Result(at, source, standing))
+    chosen = {folder: _deciding(sorted(found, key=lambda each: each.at)) for folder, found in sorted(results.items())}
+    return [(result.source, folder) for folder, result in chosen.items() if not result.is_missing]
+
+
+def _deciding(results: list[_Result]) -> _Result:
+    """Return the result that counts, of at least one, sorted by age."""
+    return functools.reduce(lambda one, later: later if later.standing.replaces(one.standing) else one, results)
+
+
+def _can_certify(source: RunDirectory, host: str) -> bool:
+    return can_certify(profile_data(source.run, host))
 
 
 def _refuse_other_places(sources: list[RunDirectory]) -> None:

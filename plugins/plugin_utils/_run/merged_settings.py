@@ -24,24 +24,26 @@ COMMON = ("collection_version", "baseline")
 """The keys that a merged run has only if its runs agree."""
 
 
-def merged_settings(runs: Sequence[Mapping[str, Any]], judged_by: Iterable[Mapping[str, Any] | None]) -> dict[str, Any]:
-    """Return the keys of run.json that say how hosts were measured and which criteria judge them, from the newest run
-    that expects the host.
+def merged_settings(
+    runs: Sequence[Mapping[str, Any]],
+    runs_of_hosts: Mapping[str, Mapping[str, Any]],
+    judged_by: Iterable[Mapping[str, Any] | None],
+) -> dict[str, Any]:
+    """Return the keys of run.json that say how hosts were measured and which criteria judge them.
 
-    ``runs`` holds the content of run.json for each run, oldest first; ``judged_by`` holds the profiles named in the
-    merged records.
+    ``runs`` holds the content of run.json for each run, oldest first; ``runs_of_hosts`` holds that of the run whose
+    settings a host keeps; ``judged_by`` holds the profiles named in the merged records.
     """
-    newest = {str(host): run for run in runs for host in run.get("expected_hosts") or []}
-    profiles = of_hosts({host: profile_data(run, host) for host, run in newest.items()})
+    profiles = of_hosts({host: profile_data(run, host) for host, run in runs_of_hosts.items()})
     known = {sha256: profile for run in runs for sha256, profile in profiles_by_sha256(run).items()}
     named = {profile_sha256(profile) for profile in (profiles["profile"], *profiles["host_profiles"].values())}
     others = sorted({each["sha256"] for each in judged_by if each} & set(known) - named)
     return {
         **profiles,
         "other_profiles": [known[sha256] for sha256 in others],
-        **parameters_of_hosts({host: parameters_of(run, host) for host, run in newest.items()}),
+        **parameters_of_hosts({host: parameters_of(run, host) for host, run in runs_of_hosts.items()}),
         **{
-            key: {host: run[key][host] for host, run in newest.items() if host in (run.get(key) or {})}
+            key: {host: run[key][host] for host, run in runs_of_hosts.items() if host in (run.get(key) or {})}
             for key in _OF_HOSTS
         },
         **{

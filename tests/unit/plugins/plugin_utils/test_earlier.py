@@ -132,7 +132,10 @@ def test_earlier_certificates_belong_to_their_runs(earlier, run_id):
 
 
 def test_earlier_runs_are_merged_as_before(earlier, tmp_path):
-    assert merged_said(tmp_path / "merged", [earlier(FIRST), earlier(SECOND)]) == SAID["merged"]
+    """Since then, an inconclusive run no longer hides that a volume failed: its state in the history is failed as
+    well."""
+    failed = {"db03/log": SAID["runs"][FIRST]["judged"]["hosts"]["db03/log"]}
+    assert merged_said(tmp_path / "merged", [earlier(FIRST), earlier(SECOND)]) == {**SAID["merged"], **failed}
 
 
 def test_an_earlier_history_says_the_same_states(history):
