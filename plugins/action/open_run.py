@@ -161,6 +161,7 @@ class ActionModule(ControllerAction):
             "playbooks_in": playbooks_in(),
             "expected_hosts": expected.hosts,
             "left_out_hosts": expected.left_out,
+            "localhost_left_out": expected.localhost_left_out,
             **({"unmatched_limit_terms": expected.unmatched} if expected.unmatched else {}),
             **_parameters(kind, plans, options["hosts"]),
             **of_hosts(profiles),

@@ -16,7 +16,11 @@ from ansible.errors import AnsibleActionFail, AnsibleConnectionFailure, AnsibleE
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import progress
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import Expectation, expectation
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import (
+    LOCALHOST_LEFT_OUT,
+    Expectation,
+    expectation,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.invocation import playbooks_in
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import (
     USAGE,
@@ -139,8 +143,12 @@ class ControllerAction(ActionBase):
         }
 
     def expectation(self, options: dict[str, Any], task_vars: dict[str, Any], sliced: bool = False) -> Expectation:
-        """Return the hosts that the option ``hosts`` and the limit select. Raises ExpectationError."""
-        return expectation(task_vars["groups"], self._loader, options["hosts"], task_vars.get("ansible_limit"), sliced)
+        """Return the hosts that the option ``hosts`` and the limit select, and say if localhost is not among them
+        although it is in the inventory. Raises ExpectationError."""
+        found = expectation(task_vars["groups"], self._loader, options["hosts"], task_vars.get("ansible_limit"), sliced)
+        if found.localhost_left_out:
+            progress.say(self._display, LOCALHOST_LEFT_OUT)
+        return found
 
 
 def _as_started(said: Any) -> Any:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """No failure ends with status 0, and the report contains each host with its own verdict."""
 
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -87,7 +88,30 @@ def test_limits(start: Start, controller: Controller, tmp_path: Path) -> None:
 def test_an_inventory_of_nobody(controller: Controller, tmp_path: Path, inventory: str) -> None:
     path = tmp_path / "hosts.ini"
     path.write_text(inventory)
-    assert controller.certify(path).status != 0
+    outcome = controller.certify(path)
+    assert outcome.status != 0
+    assert ("To include localhost, which is in the inventory, set certify_hosts=all" in outcome.words) is bool(
+        inventory
+    )
+
+
+def test_localhost_is_left_out_with_a_line_and_included_on_request(
+    start: Start, controller: Controller, tmp_path: Path
+) -> None:
+    bed = start("h1")
+    path = bed.inventory(tmp_path / "hosts.yml")
+    local = tmp_path / "local.ini"
+    local.write_text("localhost ansible_connection=local\n")
+    line = "certify_hosts leaves localhost out. To include localhost, which is in the inventory, set certify_hosts=all."
+    without = controller.run("preflight", "-i", str(path), "-i", str(local))
+    assert without.status == 0 and line in without.words
+    run = without.certifications[-1].path
+    assert json.loads((run / "run.json").read_text())["localhost_left_out"] is True
+    assert "1 host; certify_hosts left out localhost" in (run / "report.md").read_text()
+    included = controller.run("preflight", "-i", str(path), "-i", str(local), certify_hosts="all")
+    assert line not in included.words
+    run = included.certifications[-1].path
+    assert json.loads((run / "run.json").read_text())["expected_hosts"] == ["h1", "localhost"]
 
 
 def test_no_inventory_at_all(controller: Controller, tmp_path: Path) -> None:

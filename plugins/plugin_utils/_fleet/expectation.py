@@ -28,6 +28,9 @@ _PLAIN_NAME = re.compile(r"[\w.-]+")
 _KNOWN_TERMS = (("certify_hosts", "!localhost"), ("--limit", "localhost"))
 """Terms that are accepted even if localhost is not in the inventory: one in the default pattern, and those of a limit
 that includes plays on the controller."""
+_NOT_LOCALHOST = f"!{CONTROLLER}"
+HOW_TO_INCLUDE = f"To include {CONTROLLER}, which is in the inventory, set certify_hosts=all"
+LOCALHOST_LEFT_OUT = f"certify_hosts leaves {CONTROLLER} out. {HOW_TO_INCLUDE}."
 
 
 class ExpectationError(Exception):
@@ -38,11 +41,13 @@ class ExpectationError(Exception):
 class Expectation:
     """``hosts`` are the hosts to be certified; ``left_out`` are hosts that match the pattern, but are left out by the
     limit. Both are sorted. ``unmatched`` are the terms of the limit that match no host of the inventory slice, in the
-    order of the limit."""
+    order of the limit. ``localhost_left_out``: whether the inventory contains localhost, and only ``!localhost`` in the
+    pattern, which is part of the default, leaves it out."""
 
     hosts: list[str]
     left_out: list[str]
     unmatched: list[str] = field(default_factory=list)
+    localhost_left_out: bool = False
 
 
 def is_slice(extra: Mapping[str, Any]) -> bool:
@@ -75,16 +80,20 @@ def expectation(
         _check_term(inventory, option, each)
         _check_meaning(groups, option, each.lstrip("!&"))
     matched = _match(inventory, terms)
-    hosts = matched & _match(inventory, limits) if limits else matched
+    limited = _match(inventory, limits) if limits else {CONTROLLER, *matched}
+    hosts = matched & limited
+    others = [term for term in terms if term != _NOT_LOCALHOST]
+    localhost_left_out = CONTROLLER in _match(inventory, others or ["all"]) & limited - hosts
     if not hosts:
-        limited = f" and --limit {limit}" if limit else ""
+        by_limit = f" and --limit {limit}" if limit else ""
+        way_out = f". {HOW_TO_INCLUDE}" if localhost_left_out else ""
         raise ExpectationError(
-            f"no host is left: the inventory, certify_hosts ({':'.join(terms)}){limited} have none in common"
+            f"no host is left: the inventory, certify_hosts ({':'.join(terms)}){by_limit} have none in common{way_out}"
         )
     for host in hosts:
         _check_name(host)
         _check_meaning(groups, "the inventory", host)
-    return Expectation(sorted(hosts), sorted(matched - hosts), unmatched)
+    return Expectation(sorted(hosts), sorted(matched - hosts), unmatched, localhost_left_out)
 
 
 def check_slices(groups: Mapping[str, Sequence[str]], loader: Any, unmatched: Iterable[str]) -> None:

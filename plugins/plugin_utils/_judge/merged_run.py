@@ -67,7 +67,12 @@ def merge_runs(
     )
     merged_from = [source.run["run_id"] for source in sources]
     controller = _common_facts([source.run.get("controller") or {} for source in sources])
-    of_hosts = {"expected_hosts": expected, "left_out_hosts": left_out, "unclaimed_hosts": unclaimed}
+    of_hosts = {
+        "expected_hosts": expected,
+        "left_out_hosts": left_out,
+        "localhost_left_out": any(source.run.get("localhost_left_out") for source in sources),
+        "unclaimed_hosts": unclaimed,
+    }
     chosen = _deciding_records(sources)
     records = [(source, source.records.read(folder)) for source, folder in chosen]
     runs_of_hosts = {host: source.run for source in sources for host in source.expected_hosts}

@@ -484,18 +484,20 @@ class Model:
 
     @property
     def measured_as_expected(self) -> bool:
-        """Whether the size of the run is the number of expected hosts, and no host was left out by a limit."""
+        """Whether the size of the run is the number of expected hosts, and no host was left out."""
         return (
             not self.run.get("left_out_hosts")
+            and not self.run.get("localhost_left_out")
             and {host.host for host in self.hosts} == {*(self.run.get("expected_hosts") or [])}
             and all(host.volume == DEFAULT_VOLUME for host in self.hosts)
         )
 
     @property
     def expectation(self) -> str:
-        """Describes how many hosts were expected, and which hosts of the inventory the limit left out."""
+        """Describes how many hosts were expected, and which hosts of the inventory were left out."""
         expected, left_out = self.run.get("expected_hosts") or [], self.run.get("left_out_hosts") or []
         text = f"{format_count(len(expected))} host{'' if len(expected) == 1 else 's'}"
+        text += "; certify_hosts left out localhost" if self.run.get("localhost_left_out") else ""
         if not left_out:
             return text
         more = f" and {format_count(len(left_out) - _SHOWN_LEFT_OUT)} more" if len(left_out) > _SHOWN_LEFT_OUT else ""

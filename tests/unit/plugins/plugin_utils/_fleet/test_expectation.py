@@ -59,6 +59,31 @@ def test_localhost_is_expected_if_it_is_named_and_in_the_inventory():
 
 
 @pytest.mark.parametrize(
+    "pattern, limit, groups, left_out",
+    [
+        ("all:!localhost", None, WITH_LOCALHOST, True),
+        ("A:localhost:!localhost", None, WITH_LOCALHOST, True),
+        ("all:!localhost", "all", WITH_LOCALHOST, True),
+        ("all:!localhost", "a1", WITH_LOCALHOST, False),
+        ("all:!localhost", None, GROUPS, False),
+        ("A:!localhost", None, WITH_LOCALHOST, False),
+        ("A", None, WITH_LOCALHOST, False),
+        ("all", None, WITH_LOCALHOST, False),
+        ("localhost", None, WITH_LOCALHOST, False),
+    ],
+)
+def test_localhost_in_the_inventory_is_not_left_out_silently(pattern, limit, groups, left_out):
+    assert expect(pattern, limit, groups).localhost_left_out is left_out
+
+
+def test_an_inventory_of_localhost_alone_says_how_to_include_it():
+    with pytest.raises(
+        ExpectationError, match=r"no host is left: .* To include localhost, .*certify_hosts=all"
+    ):
+        expect(groups={"all": ["localhost"], "ungrouped": ["localhost"]})
+
+
+@pytest.mark.parametrize(
     "pattern, limit, said",
     [
         ("a1,typo", None, "certify_hosts names 'typo'"),
