@@ -45,7 +45,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.workflow impo
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.kept import find, is_kept
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import place_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import INSTEAD_OF, PolicyError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import PolicyError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.merged_run import merge_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.policy import (
     given_policy,
@@ -217,19 +217,15 @@ def single(chosen: Choice, options: Mapping[str, Any]) -> RunDirectory:
 
 
 def judged_again(directory: RunDirectory, policy: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
-    """Return the verdict on a run, under the policy that it recorded unless another one is given. Also return the
-    problem if its gate never ran.
+    """Judge a run again by its records, under the policy that it recorded unless another one is given, and return the
+    verdict. Also return the problem if its gate never ran.
 
-    The options of earlier reports are ignored. Raises RunDirectoryError.
+    Records may have changed since the earlier verdict. The options of earlier reports are ignored. Raises
+    RunDirectoryError.
     """
     verdict = directory.verdict()
     directory.run["policy"] = policy_with(directory.run.get("policy") or {}, policy)
-    changed = verdict is None or any(
-        verdict["policy"].get(key) != directory.run["policy"].get(key) for key in ("fail_on", "report_only", INSTEAD_OF)
-    )
-    # A verdict from an older version does not say which profile each host was judged by.
-    if changed or any("profile" not in host for host in verdict["hosts"]):
-        verdict = judge_run(directory, verdict["asked_by"] if verdict else REPORT)
+    verdict = judge_run(directory, verdict["asked_by"] if verdict else REPORT)
     if verdict["asked_by"] == REPORT and not directory.run.get("merged_from"):
         return (
             verdict,

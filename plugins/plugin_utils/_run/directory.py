@@ -61,6 +61,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files impor
     RunFiles,
     encode,
     read_json,
+    with_seal,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Items, Keys, Maybe, Where, check
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import WORST_FIRST
@@ -116,7 +117,7 @@ class RunDirectory:
     def __init__(self, path: str, run: dict[str, Any]) -> None:
         self.path = path
         self.run = run
-        self._files = RunFiles(path, len(self.expected_hosts) > LARGE_RUN_HOSTS)
+        self._files = RunFiles(path, len(self.expected_hosts) > LARGE_RUN_HOSTS, bool(run.get("sealed")))
         self.records = Records(self._files, run)
         self.volumes = Volumes(self._files, self.records)
         self.orders = Orders(self._files)
@@ -130,10 +131,11 @@ class RunDirectory:
         """Create a new run directory under ``base``, and make base/latest point to it. ``base`` is created if it does
         not exist.
 
-        ``run`` is the content for run.json; schema, run_id and created_at are filled in if absent. Raises
-        RunDirectoryError, for example if a directory for this run ID already exists.
+        ``run`` is the content for run.json; schema, run_id and created_at are filled in if absent. ``sealed`` states
+        that the other JSON files contain their own SHA-256. Raises RunDirectoryError, for example if a directory for
+        this run ID already exists.
         """
-        run = {"schema": SCHEMA_VERSION, "run_id": new_run_id(), "created_at": utc_now(), **run}
+        run = {"schema": SCHEMA_VERSION, "run_id": new_run_id(), "created_at": utc_now(), **run, "sealed": True}
         if not isinstance(run["run_id"], str) or not is_run_id(run["run_id"]):
             raise RunDirectoryError(
                 f"The run ID {run['run_id']!r} may contain only letters, digits, dots, dashes and underscores."
@@ -197,7 +199,7 @@ class RunDirectory:
         """Write verdict.json, and remove any earlier signature, which is no longer valid. Raises RunDirectoryError."""
         with self._files.writing("The verdict", VERDICT):
             self._files.remove_signature()
-            write_file(self._files.path(VERDICT), encode(verdict))
+            write_file(self._files.path(VERDICT), encode(with_seal(verdict)))
 
     def verdict(self) -> dict[str, Any] | None:
         """Return the content of verdict.json, or None if the gate did not write it. Raises RunDirectoryError if it

@@ -30,6 +30,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord, RecordError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import (
     MAX_TABLE_BYTES,
+    ChangedError,
     RunDirectoryError,
     RunFiles,
 )
@@ -146,6 +147,8 @@ class Records:
         """
         try:
             record = _parse(self._files.read_json(folder, RECORD), folder)
+        except ChangedError:
+            return self.unreadable(folder, f"{folder}/{RECORD} changed since it was judged")
         except RunDirectoryError as error:
             return self.unreadable(folder, str(error))
         if record.profile is None and not self._run.get("merged_from"):

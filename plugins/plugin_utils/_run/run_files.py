@@ -8,6 +8,7 @@ write at once and a reader never sees half a file."""
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -29,6 +30,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import (
     VERDICT,
 )
 
+SEAL = "sha256"
+"""The key of the SHA-256 of a JSON file's other content."""
 MAX_JSON_BYTES = 16 << 20
 """The largest size of a JSON file about one volume."""
 MAX_RUN_BYTES = 64 << 20
@@ -40,13 +43,23 @@ class RunDirectoryError(OSError):
     """A run directory cannot be created, read or written. The message is one sentence with the path."""
 
 
+class ChangedError(RunDirectoryError):
+    """A JSON file of a run is not as it was written."""
+
+
 class RunFiles:
     """Files and folders by their names relative to the run directory, whose absolute path is ``root``. Which files are
-    stored compressed is known only here; it depends on the size of the run."""
+    stored compressed is known only here; it depends on the size of the run.
 
-    def __init__(self, root: str, of_large_run: bool) -> None:
+    JSON files contain the SHA-256 of their other content, so that a file that was edited later is recognized. Only runs
+    of earlier versions have files without it (``sealed`` is false). Only a signature protects a run from somebody who
+    also changes the SHA-256.
+    """
+
+    def __init__(self, root: str, of_large_run: bool, sealed: bool = True) -> None:
         self.root = root
         self._of_large_run = of_large_run
+        self._sealed = sealed
 
     def path(self, *names: str) -> str:
         return os.path.join(self.root, *names)
@@ -68,11 +81,15 @@ class RunFiles:
 
     def write_json(self, folder: str, name: str, data: Mapping[str, Any]) -> None:
         """Write plain data into a file in a folder, which is created if needed. Raises OSError."""
-        self.write(folder, name, encode(data))
+        self.write(folder, name, encode(with_seal(data)))
 
     def read_json(self, *names: str, most: int = MAX_JSON_BYTES) -> dict[str, Any]:
-        """Return the JSON object in a file. Raises RunDirectoryError."""
-        return read_json(self.path(*names), most)
+        """Return the JSON object in a file. Raises RunDirectoryError, in particular ChangedError."""
+        data = read_json(self.path(*names), most)
+        seal = data.pop(SEAL, None)
+        if seal != _seal_of(data) and (self._sealed or seal is not None):
+            raise ChangedError(f"{self.path(*names)} changed since it was written.")
+        return data
 
     def remove(self, *names: str) -> None:
         """Remove the files that exist. Raises OSError."""
@@ -145,6 +162,17 @@ def _remove(path: str) -> None:
 def encode(data: Mapping[str, Any]) -> bytes:
     """Return plain data as JSON in ASCII."""
     return (json.dumps(_finite(data), indent=1, default=str) + "\n").encode("ascii")
+
+
+def with_seal(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return plain data with the SHA-256 of its content."""
+    plain = _finite(data)
+    return {**plain, SEAL: _seal_of(plain)}
+
+
+def _seal_of(data: Mapping[str, Any]) -> str:
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"), default=str)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
 def _finite(data: Any) -> Any:

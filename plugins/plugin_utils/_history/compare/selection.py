@@ -77,9 +77,9 @@ def _of_directory(history: History, selection: Selection, term: str) -> list[Ent
     found = history.of_run(str(directory.run["run_id"]))
     if found:
         return found
-    certificates, dummy = certificates_of(directory)
+    certificates, problems = certificates_of(directory)
     if not certificates:
-        why = (
+        why = "; ".join(problems) or (
             "it was merged from others, was a preflight, an observation or a run of power "
             "cuts, or none of its results was judged"
         )

@@ -26,6 +26,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import kind_named
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import judge_record, profile_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import UNREADABLE
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import MOMENT
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import ERROR as NOTHING_MEASURED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
@@ -60,6 +61,9 @@ def refuse_contradiction(directory: RunDirectory, folder: str) -> None:
     """Raise CertificateError if the record in a folder contradicts its tables;
     RunDirectoryError or TablesError if these cannot be read."""
     record = directory.records.read(folder)
+    unreadable = [each for each in record.findings or () if each["kind"] == UNREADABLE]
+    if unreadable:
+        raise CertificateError(f"{unreadable[0]['text']}, so it is not believed")
     is_measured = kind_named(record.kind).tests_storage
     if record.verdict not in WORST_FIRST or not (is_measured or record.kind == NOTHING_MEASURED):
         return

@@ -21,6 +21,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.histo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.upkeep import import_runs, prune
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import with_seal
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history.mqldt.test_import_files import ONE
 
@@ -87,8 +88,10 @@ def test_the_history_is_rebuilt_from_the_reports_and_twice_changes_nothing(runs,
 
 
 def edited(path, **keys):
+    """Change keys of a file as another version of this collection would write it, with its SHA-256."""
     content = json.loads(path.read_text())
-    path.write_text(json.dumps({**content, **keys}))
+    del content["sha256"]
+    path.write_text(json.dumps(with_seal({**content, **keys})))
 
 
 SLOW = fabricate.tables(fabricate.sweep_rows(latency_ns=4_000_000), over=[])
