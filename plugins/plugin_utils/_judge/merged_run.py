@@ -36,10 +36,10 @@ def merge_runs(
 
     The ``hosts`` of the inventory are also expected; ``unclaimed_hosts`` are the hosts that no run expected. Each host
     keeps the parameters and the profile of the run from which its newest record comes, or else of the newest run that
-    expects it. Values for the whole run, such as the
-    policy, come from the newest run unless ``changes`` overrides them; facts about the controller are kept if all runs
-    agree on them. ``merged_from`` names all runs. The caller judges the fleet. Raises RunDirectoryError if the runs
-    cannot be merged, for example if one of them tested no storage and would hide the measurements of the others.
+    expects it. Values for the whole run, such as the policy, come from the newest run unless ``changes`` overrides
+    them; facts about the controller are kept if all runs agree on them. ``merged_from`` names all runs. The caller
+    judges the fleet. Raises RunDirectoryError if the runs cannot be merged, for example if one of them tested no
+    storage and would hide the measurements of the others.
     """
     sources = sorted(
         (RunDirectory.open(path) for path in paths),

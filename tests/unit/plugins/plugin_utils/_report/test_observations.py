@@ -17,6 +17,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.observation.o
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.observation import figures_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import with_seal
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report import runs
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.browser import needs_a_browser
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import HOSTILE, empty_columns
@@ -197,15 +198,20 @@ def test_a_hostile_name_of_a_queue_manager_is_only_text(tmp_path):
     assert "<script>alert(1)</script>" not in runs.content(directory, "index.html")
 
 
-def changed(directory, **observation):
-    """Change the observation in the record of db01, and render the report again."""
+def with_observation(directory, change):
+    """Change the observation in the record of db01, with the right SHA-256, and render the report again."""
     (folder,) = [folder for folder in directory.records.folders() if "db01" in folder]
     path = f"{directory.path}/{folder}/record.json"
     with open(path, encoding="utf-8") as file:
         record = json.load(file)
+    del record["sha256"]
     with open(path, "w", encoding="utf-8") as file:
-        json.dump({**record, "observation": {**record["observation"], **observation}}, file)
+        json.dump(with_seal({**record, "observation": change(record["observation"])}), file)
     render(directory)
+
+
+def changed(directory, **observation):
+    with_observation(directory, lambda before: {**before, **observation})
 
 
 def test_the_summary_says_that_an_observation_ended_early(tmp_path):
@@ -234,13 +240,7 @@ CERTIFICATE = {"certificate": {"caveats": 3, "others": 4, "ratio": "x"}}
 )
 def test_a_record_with_a_misshapen_observation_is_an_error(tmp_path, broken, unusable):
     directory = runs.observation(tmp_path)
-    (folder,) = [folder for folder in directory.records.folders() if "db01" in folder]
-    path = f"{directory.path}/{folder}/record.json"
-    with open(path, encoding="utf-8") as file:
-        record = json.load(file)
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump({**record, "observation": broken}, file)
-    render(directory)
+    with_observation(directory, lambda before: broken)
     assert (f"record.json has no usable observation{unusable}" in page(directory)) == (broken is not None)
 
 

@@ -25,7 +25,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import safe_name
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.parameters import VARIES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_key, profiles_by_sha256
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError, with_seal
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from hypothesis import given
 from hypothesis import strategies as st
@@ -304,15 +304,17 @@ def test_a_volume_may_be_called_like_a_file_of_its_host(tmp_path, name):
 
 
 def hostile(directory, change):
-    """Store a record, and then change its text without using the directory's functions."""
+    """Store a record, and then change its text without using the directory's functions. Data that is still an object
+    has its right SHA-256."""
     files = fabricate.tables()
     folder = directory.records.write(fabricate.judged(directory.run, "db07", files), files)
     path = os.path.join(directory.path, folder, "record.json")
     with open(path, encoding="utf-8") as file:
         data = json.load(file)
+    del data["sha256"]
     content = change(data)
     with open(path, "w", encoding="utf-8") as file:
-        file.write(content if isinstance(content, str) else json.dumps(data))
+        file.write(content if isinstance(content, str) else json.dumps(with_seal(data)))
 
 
 @pytest.mark.parametrize(
