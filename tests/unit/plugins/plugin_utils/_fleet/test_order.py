@@ -13,7 +13,7 @@ import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import order as _order
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import make_plan
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError, with_seal
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OPTIONS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.reader import load_workload
@@ -237,7 +237,7 @@ def test_an_order_of_another_shape_is_refused(tmp_path, change):
     directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["h7"]))
     folder = tmp_path / directory.run["run_id"] / "hosts/h7/log"
     folder.mkdir(parents=True)
-    (folder / "order.json").write_text(json.dumps({**order(), **change}))
+    (folder / "order.json").write_text(json.dumps(with_seal({**order(), **change})))
     with pytest.raises(RunDirectoryError, match=f"order.json of 'h7' has no usable {next(iter(change))}"):
         directory.orders.read("h7", "log")
 
