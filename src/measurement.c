@@ -135,7 +135,8 @@ static bool prepare_run(struct run *run) {
     }
     screen_initial_write(&workspace->initial_write);
     run->disturbance = (struct disturbance){.disk = run->identity.disk, .threads_known = true};
-    cgroup_find(&run->disturbance.cgroup);
+    cgroup_find(&run->disturbance.cgroup, "cpu");
+    io_limits_init(&run->io_limits, &run->backing.levels);
     return true;
 }
 

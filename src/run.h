@@ -7,6 +7,7 @@
 
 #include "cut/acknowledge.h"
 #include "cut/check.h"
+#include "host/io_limit.h"
 #include "measure/early_end.h"
 #include "measure/stop_above.h"
 #include "measure/verify.h"
@@ -49,6 +50,7 @@ struct run {
     uint32_t direct_io_alignment_bytes;     // 0 if the kernel does not report it
     struct disturbance disturbance;
     struct disturbance before_step;     // the disturbance when the step began
+    struct io_limits io_limits;
     struct verify verify;
     struct trace trace;
     struct stop_above stop_above;

@@ -148,6 +148,7 @@ static void start_workers(struct run *run) {
     each_operation(run, start_recorder);
     early_end_begin_step(&run->early_end, run->workers.plan.key.block_bytes, run->workers.plan.key.load_point);
     run->before_step = run->disturbance;
+    io_limits_begin_step(&run->io_limits);
     disturbance_begin_step(&run->disturbance);
     workers_start_step(&run->workers);
 }
@@ -568,6 +569,7 @@ bool step_run(struct run *run, uint32_t number, uint64_t block_bytes, uint32_t l
     place_report_start_step(&run->places, &run->workload, run->options->monitor_s);
     monitor_workers(run);
     disturbance_end_step(&run->disturbance);
+    io_limits_end_step(&run->io_limits, run->workers.active_count, block_bytes);
     report_step(run);
     write_trace(run);
     run_progress(run);                  // shows the final percentage and count of the step

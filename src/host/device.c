@@ -81,6 +81,7 @@ static void walk_down(struct block_stack *stack, const char *before, const char 
     if (strcmp(disk, device) != 0) {
         append_name(stack, " > ", disk);
     }
+    add_disk(&stack->levels, number_of(disk));
     (void)snprintf(pattern, sizeof pattern, "%s/slaves/*", disk);
     if (depth == DEPTH_MAX || glob(pattern, 0, NULL, &slaves) != 0) {
         add_disk(&stack->bottoms, number_of(disk));
@@ -249,6 +250,9 @@ static void look_below(struct backing *backing, struct block_number number, cons
         add_disk(&stack.bottoms, number);
     } else {
         walk_down(&stack, "", device, 0);
+    }
+    for (uint32_t i = 0; i < stack.levels.count; i++) {
+        add_disk(&backing->levels, stack.levels.numbers[i]);
     }
     for (uint32_t i = 0; i < stack.bottoms.count; i++) {
         add_bottom(backing, stack.bottoms.numbers[i], type, depth);

@@ -35,6 +35,7 @@ struct disks {
 struct block_stack {
     char text[1024];                    // from the device down to its disks: dm-1 (log) > dm-0 (mpatha) > sda + sdb
     struct disks bottoms;               // the whole disks below the device
+    struct disks levels;                // these disks, and the devices above them, without partitions
 };
 
 struct identity {
@@ -58,6 +59,7 @@ struct backing {
     char type[64];
     const char *unknown;        // what could not be seen; NULL if everything was
     struct disks disks;         // whole disks, or the st_dev of a file system without a block device
+    struct disks levels;        // every block device that the data pass, without partitions
 };
 
 // Adds the disks below the file system of an open file or directory, or below an open device.

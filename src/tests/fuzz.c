@@ -115,7 +115,7 @@ static void fuzz_kernel_text(char *text) {
     (void)parse_figures(text, "", 1 << 6, &sum);
     parse_chosen(text, value, sizeof value);
     static struct cgroup cgroup;
-    if (parse_cgroup(text, &cgroup)) {
+    if (parse_cgroup(text, "cpu", &cgroup)) {
         require(cgroup.path[0] == '/');
         (void)cgroup_locate(&cgroup, "/", "/sys/fs/cgroup");
     }

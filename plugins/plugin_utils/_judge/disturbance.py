@@ -15,31 +15,37 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import T
 @dataclass(frozen=True)
 class _Sign:
     """A kind of disturbance: the key of run.csv that shows it, the smallest relevant value, and the file systems and
-    other kinds of disturbances for which it is ignored."""
+    other kinds of disturbances for which it is ignored. ``named_by`` are the keys of run.csv that name its cause."""
 
     kind: str
     key: str
     from_value: float
     not_on: tuple[str, ...] = ()
     not_with: str = ""
+    named_by: tuple[str, ...] = ()
 
 
 # On these file systems, a write can cause many times its own size in metadata. The tester did not write this metadata
 # itself, but neither did other processes.
 _COPY_ON_WRITE = ("btrfs", "zfs", "bcachefs")
 
-STEAL, QUOTA, RUN_QUEUE, PROCESSORS, FOREIGN_IO, FREEZE = (
+STEAL, QUOTA, RUN_QUEUE, PROCESSORS, FOREIGN_IO, FREEZE, IO_LIMIT = (
     "steal",
     "quota",
     "run_queue",
     "processors",
     "foreign_io",
     "freeze",
+    "io_limit",
 )
 """Kinds of disturbances: time taken by the hypervisor, time withheld by a quota, waits of the tester and of other
-processes, transfers by others, and a tester that was frozen."""
+processes, transfers by others, a tester that was frozen, and requests that a limit on a control group held back."""
 
 _FROZEN = _Sign(FREEZE, "oversleep_max_ns", 0.5e9)
+
+# A synchronous write can be up to three requests (a flush, the data and another flush), of which some kernels count
+# one. Therefore, a limit that holds requests back can appear to be used to a third.
+_IO_LIMITED = _Sign(IO_LIMIT, "io_limit_used_share", 0.25, named_by=("io_limit_file", "io_limit"))
 
 # These are well above the values that the test itself causes: on two idle processors, its own wake-ups cause a
 # run_queue_wait_share of 0.006 and a psi_cpu_some_share of 0.25. The test does not cause throttling: without a quota,
@@ -55,6 +61,7 @@ _SIGNS = (
     _Sign(PROCESSORS, "psi_cpu_some_share", 0.50, not_with=QUOTA),
     _Sign(FOREIGN_IO, "foreign_io_share", 0.10, not_on=_COPY_ON_WRITE),
     _FROZEN,
+    _IO_LIMITED,
 )
 
 
@@ -67,7 +74,7 @@ def disturbances(tables: Tables) -> list[dict[str, Any]]:
 
     Waiting for I/O (psi_io_some_share) is not evidence of a disturbance, because the test itself causes it.
     """
-    found: dict[str, float] = {}
+    found: dict[str, dict[str, Any]] = {}
     for sign in _SIGNS:
         value = max(filter(None, (tables.number(sign.key), tables.number(f"ended_early_{sign.key}"))), default=None)
         if (
@@ -76,8 +83,19 @@ def disturbances(tables: Tables) -> list[dict[str, Any]]:
             and tables.run.get("filesystem_type") not in sign.not_on
             and sign.not_with not in found
         ):
-            found[sign.kind] = value
-    return [{"kind": kind, "value": value} for kind, value in found.items()]
+            names = {key: tables.run.get(key, "") for key in sign.named_by}
+            found[sign.kind] = {"kind": sign.kind, "value": value, **names}
+    return list(found.values())
+
+
+def io_limits(tables: Tables) -> list[dict[str, Any]]:
+    """Return the limit on a control group that held back the tester's requests, as a disturbance; empty if there is
+    none.
+
+    Under such a limit, every figure of the storage can be that of the limit: a latency of any size, a stall, and the
+    throughput.
+    """
+    return [each for each in disturbances(tables) if each["kind"] == IO_LIMIT]
 
 
 def freeze_behind(

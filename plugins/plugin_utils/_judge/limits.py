@@ -23,7 +23,11 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.averages impo
     why_no_figure,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import Capacity
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.disturbance import disturbances, freeze_behind
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.disturbance import (
+    disturbances,
+    freeze_behind,
+    io_limits,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.early_end import is_left_open
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.evidence import (
     Confidence,
@@ -169,6 +173,8 @@ def judge_limit(limit: Limit, case: Case) -> list[dict[str, Any]]:
         excuses = [freeze_behind(case.tables, row["step"], row["latency_max_ns"], limit.value) for row in rows]
     else:
         excuses = [disturbances(case.tables) if _excusable(limit) else []] * len(judgements)
+    if limit.metric.scope not in ONCE:
+        excuses = [excuse or io_limits(case.tables) for excuse in excuses]
     return [_settled(_excuse(judgement, excuse), limit) for judgement, excuse in zip(judgements, excuses)]
 
 
@@ -235,10 +241,9 @@ def _judge_target(limit: Limit, case: Case) -> dict[str, Any]:
         )
     standing = compare(limit, {**row, limit.metric.column: found.margin})
     outcome = INCONCLUSIVE if found.doubtful else standing.outcome
-    return _settled(
-        _judged_row(limit, row, case, replace(standing, outcome=outcome, why={"code": "estimate", "text": found.text})),
-        limit,
-    )
+    why = {"code": "estimate", "text": found.text}
+    judgement = _judged_row(limit, row, case, replace(standing, outcome=outcome, why=why))
+    return _settled(_excuse(judgement, io_limits(case.tables)), limit)
 
 
 def _judge_row(limit: Limit, row: Row, case: Case) -> dict[str, Any]:

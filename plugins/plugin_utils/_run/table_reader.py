@@ -195,7 +195,7 @@ def lines_of(name: str, content: bytes) -> list[list[str]]:
     return lines
 
 
-def quoted(text: str) -> str:
+def quoted(text: str, longest: int = 60) -> str:
     """Return text from a host for use in messages: shortened, printable and in quotation marks."""
-    shortened = text if len(text) <= 60 else text[:60] + "..."
+    shortened = text if len(text) <= longest else text[:longest] + "..."
     return '"' + printable(shortened) + '"'

@@ -1,28 +1,28 @@
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A quota of processor time on a cgroup above the tester's own."""
+"""Limits on cgroups: a quota of processor time on a cgroup above the tester's own, and limits on I/O."""
 
 import contextlib
 import os
 
-from support import consistent, equal, read, root_test, write
+from support import consistent, equal, mounted, read, root_test, write
 
 PERIOD_US = 100000
 
 
-def hierarchy():
-    """Returns the path of the cgroups that have the cpu controller, and whether they are version 1; (None, False) if
-    groups with a quota cannot be created."""
+def hierarchy(legacy_name, name):
+    """Returns the path of the cgroups that have a controller, and whether they are version 1; (None, False) if groups
+    with a limit cannot be created."""
     with open("/proc/self/mountinfo") as file:
         mounts = [(line.split()[4], line.split(" - ")[1].split()) for line in file]
     for point, (kind, dummy, options) in mounts:
-        if kind == "cgroup" and "cpu" in options.split(",") and os.access(point, os.W_OK):
+        if kind == "cgroup" and legacy_name in options.split(",") and os.access(point, os.W_OK):
             return point, True
     for point, (kind, *dummy) in mounts:
         with contextlib.suppress(OSError):
             if (
                 kind == "cgroup2"
-                and "cpu" in read(point + "/cgroup.subtree_control").split()
+                and name in read(point + "/cgroup.subtree_control").split()
                 and os.access(point, os.W_OK)
             ):
                 return point, False
@@ -30,14 +30,14 @@ def hierarchy():
 
 
 @contextlib.contextmanager
-def groups(point, legacy, name):
+def groups(point, legacy, controller, name):
     """Creates a group and another one inside it. Both are removed at the end of the block."""
     above = os.path.join(point, name)
     own = above + "/own"
     os.mkdir(above)
     try:
         if not legacy:
-            write(above + "/cgroup.subtree_control", "+cpu")
+            write(above + "/cgroup.subtree_control", "+" + controller)
         os.mkdir(own)
         try:
             yield above, own
@@ -49,7 +49,7 @@ def groups(point, legacy, name):
 
 @root_test
 def quota_of_a_group_above(place):
-    point, legacy = hierarchy()
+    point, legacy = hierarchy("cpu", "cpu")
     if point is None:
         print(
             "quota_of_a_group_above: left out, because this machine lets nobody make a cgroup "
@@ -57,7 +57,7 @@ def quota_of_a_group_above(place):
             flush=True,
         )
         return
-    with groups(point, legacy, "logdisk-test-%d" % os.getpid()) as (above, own):
+    with groups(point, legacy, "cpu", "logdisk-test-%d" % os.getpid()) as (above, own):
         throttled = {}
         for percent in (None, 5):
             if percent is not None:
@@ -73,3 +73,43 @@ def quota_of_a_group_above(place):
     equal(throttled[None], (0, 0))
     seconds, share = throttled[5]
     assert seconds > 1 and 0.5 < share <= 1, throttled
+
+
+@root_test
+def limit_on_io(place):
+    point, legacy = hierarchy("blkio", "io")
+    if point is None:
+        print("limit_on_io: left out, because this machine lets nobody make a cgroup with a limit on I/O", flush=True)
+        return
+    with mounted(place) as path, groups(point, legacy, "io", "logdisk-test-%d" % os.getpid()) as (above, own):
+        device = os.stat(path).st_dev
+        number = "%d:%d" % (os.major(device), os.minor(device))
+        # A limit of version 1 on the group above does not apply to the groups below it.
+        limited = own if legacy else above
+
+        def told(name, key, per_s, block_size):
+            file = limited + ("/blkio.throttle.%s_device" % name if legacy else "/io.max")
+            write(file, "%s %s" % (number, per_s) if legacy else "%s %s=%s" % (number, key, per_s))
+            try:
+                result = place.logdisk(
+                    "--duration=2",
+                    "--bsize=" + block_size,
+                    dir=path,
+                    preexec=lambda: write(own + "/cgroup.procs", str(os.getpid())),
+                )
+            finally:
+                write(file, "%s 0" % number if legacy else "%s %s=max" % (number, key))
+            equal(result.status, 0, result.err)
+            run = consistent(result)
+            share = run["io_limit_used_share"]
+            expected = "%s %s" % (number, per_s) if legacy else "%s %s=%s" % (number, key, per_s)
+            equal((run["io_limit_file"], run["io_limit"]), (file, expected))
+            return float(share)
+
+        assert told("write_iops", "wiops", 60, "4K") > 0.9
+        assert told("write_bps", "wbps", 1 << 20, "64K") > 0.9
+        assert told("write_bps", "wbps", 1 << 40, "4K") < 0.1
+        run = consistent(
+            place.logdisk("--duration=1", dir=path, preexec=lambda: write(own + "/cgroup.procs", str(os.getpid())))
+        )
+        equal((run["io_limit_used_share"], run["io_limit_file"], run["io_limit"]), ("", "", ""))

@@ -95,4 +95,5 @@ void test_mountinfo(void);
 void test_lock_names(void);
 void test_kernel_counters(void);
 void test_cgroup(void);
+void test_io_limits(void);
 void test_identity(void);

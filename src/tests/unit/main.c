@@ -79,6 +79,7 @@ static const struct { const char *name; void (*run)(void); } tests[] = {
     {"lock_names", test_lock_names},
     {"kernel counters", test_kernel_counters},
     {"cgroup", test_cgroup},
+    {"io limits", test_io_limits},
     {"identity", test_identity},
 };
 

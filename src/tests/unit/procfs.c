@@ -4,6 +4,7 @@
 // The parsers of the kernel's text.
 #include "host/cgroup.h"
 #include "host/device.h"
+#include "host/io_limit.h"
 #include "host/procfs.h"
 #include "check.h"
 
@@ -118,23 +119,27 @@ void test_kernel_counters(void) {
 
 static bool located(const char *text, const char *root, const char *point, const char *path) {
     static struct cgroup cgroup;
-    return parse_cgroup(text, &cgroup) && cgroup_locate(&cgroup, root, point) == (path[0] != '\0') &&
+    return parse_cgroup(text, "cpu", &cgroup) && cgroup_locate(&cgroup, root, point) == (path[0] != '\0') &&
            strcmp(cgroup.path, path) == 0 && cgroup.mount_length == (path[0] == '\0' ? 0 : strlen(point));
 }
 
 void test_cgroup(void) {
     static struct cgroup cgroup;
-    CHECK(parse_cgroup("0::/a.slice/b:c\n", &cgroup) && !cgroup.legacy && strcmp(cgroup.path, "/a.slice/b:c") == 0);
-    CHECK(parse_cgroup("9:cpuset:/x\n4:cpuacct,cpu:/v1\n0::/v2\n", &cgroup) && cgroup.legacy &&
+    CHECK(parse_cgroup("0::/a.slice/b:c\n", "cpu", &cgroup) && !cgroup.legacy &&
+          strcmp(cgroup.path, "/a.slice/b:c") == 0);
+    CHECK(parse_cgroup("4:cpu,cpuacct:/v1\n6:blkio:/io\n0::/v2\n", "blkio", &cgroup) && cgroup.legacy &&
+          strcmp(cgroup.path, "/io") == 0);
+    CHECK(parse_cgroup("4:cpu:/v1\n0::/v2\n", "blkio", &cgroup) && !cgroup.legacy && strcmp(cgroup.path, "/v2") == 0);
+    CHECK(parse_cgroup("9:cpuset:/x\n4:cpuacct,cpu:/v1\n0::/v2\n", "cpu", &cgroup) && cgroup.legacy &&
           strcmp(cgroup.path, "/v1") == 0);
-    CHECK(parse_cgroup("0::/v2\n4:cpu:/v1\n", &cgroup) && cgroup.legacy && strcmp(cgroup.path, "/v1") == 0);
-    CHECK(parse_cgroup("9:cpuset:/x\n3:name=cpu:/y\n2:cpuacct:/z\n0::/", &cgroup) && !cgroup.legacy &&
+    CHECK(parse_cgroup("0::/v2\n4:cpu:/v1\n", "cpu", &cgroup) && cgroup.legacy && strcmp(cgroup.path, "/v1") == 0);
+    CHECK(parse_cgroup("9:cpuset:/x\n3:name=cpu:/y\n2:cpuacct:/z\n0::/", "cpu", &cgroup) && !cgroup.legacy &&
           strcmp(cgroup.path, "/") == 0);
     static const char *const bad[] = {
         "",         "\n",    "0",      "0:",         "0::",    "0::\n/a", "0::a",       ":cpu:/a",
         "x:cpu:/a", "4:cpu", "4:cpu:", "4:cpu\n:/a", "00::/a", "1::/a",   "9:cpuset:/x"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        CHECK_CASE(!parse_cgroup(bad[i], &cgroup) && cgroup.path[0] == '\0', bad[i]);
+        CHECK_CASE(!parse_cgroup(bad[i], "cpu", &cgroup) && cgroup.path[0] == '\0', bad[i]);
     }
     CHECK(located("0::/a/b", "/", "/sys/fs/cgroup", "/sys/fs/cgroup/a/b") && located("0::/", "/", "/m", "/m"));
     CHECK(located("0::/docker/1", "/docker/1", "/m", "/m") && located("0::/docker/1/x", "/docker/1", "/m", "/m/x"));
@@ -165,7 +170,7 @@ void test_cgroup(void) {
     cgroup_throttled_ns(&cgroup, levels);
     CHECK(isnan(levels[0]) && isnan(levels[CGROUP_LEVELS - 1]));
     (void)snprintf(path, sizeof path, "%s/m", base);
-    CHECK(parse_cgroup("0::/a/b", &cgroup) && cgroup_locate(&cgroup, "/", path));
+    CHECK(parse_cgroup("0::/a/b", "cpu", &cgroup) && cgroup_locate(&cgroup, "/", path));
     cgroup_throttled_ns(&cgroup, levels);
     CHECK(levels[0] == 1000 && isnan(levels[1]) && levels[2] == 3000 && isnan(levels[3]));
     for (int i = 0; i < 4; i++) {
@@ -174,6 +179,58 @@ void test_cgroup(void) {
         (void)snprintf(path, sizeof path, "%s%s", base, below[i]);
         CHECK(rmdir(path) == 0);
     }
+}
+
+// Writes a line of io.max for a device.
+static void write_io_max(const char *group, struct block_number device, const char *limits) {
+    char path[96];
+    (void)snprintf(path, sizeof path, "%s/io.max", group);
+    FILE *file = fopen(path, "w");
+    CHECK(file != NULL && fprintf(file, "1:2 rbps=1 wbps=1 riops=1 wiops=1\n%u:%u %s\n", device.major, device.minor,
+                                  limits) > 0 && fclose(file) == 0);
+}
+
+// The groups of version 2, in a directory of the test's own. One write of 4096 bytes is held back.
+void test_io_limits(void) {
+    static struct io_limits limits;
+    static struct disks devices;
+    char base[] = "/tmp/logdisk-unit-XXXXXX", own[64], expected[96];
+    FILE *file = popen("cat /sys/block/*/dev 2>/dev/null", "r");
+    struct block_number device = {0};
+    bool any = file != NULL && fscanf(file, "%u:%u", &device.major, &device.minor) == 2;
+    CHECK(file == NULL || pclose(file) >= 0);
+    CHECK(mkdtemp(base) != NULL);
+    (void)snprintf(own, sizeof own, "%s/own", base);
+    CHECK(mkdir(own, 0700) == 0);
+    devices = (struct disks){1, {device}};
+    static const struct {
+        const char *own, *above, *below, *value;        // below: which of the two groups has the named limit
+    } cases[] = {
+        {"rbps=max wbps=1000 riops=max wiops=max", "rbps=max wbps=max riops=max wiops=4", "/own", "wbps=1000"},
+        {"rbps=max wbps=1000 riops=max wiops=max", "rbps=max wbps=900 riops=max wiops=max", "", "wbps=900"},
+        {"rbps=max wbps=max riops=max wiops=max", "rbps=max wbps=max riops=max wiops=4", "", "wiops=4"},
+        {"rbps=max wbps=max riops=max wiops=4 idle=5", "rbps=max wbps=max riops=max wiops=5", "/own", "wiops=4"},
+        {"rbps=max wbps=max riops=max wiops=max", "rbps=max wbps=max riops=max wiops=max", NULL, ""},
+    };
+    for (size_t i = 0; any && i < sizeof cases / sizeof cases[0]; i++) {
+        limits = (struct io_limits){.devices = devices};
+        CHECK(parse_cgroup("0::/own", "blkio", &limits.cgroup) && cgroup_locate(&limits.cgroup, "/", base));
+        write_io_max(own, device, cases[i].own);
+        write_io_max(base, device, cases[i].above);
+        io_limits_begin_step(&limits);
+        io_limits_end_step(&limits, 1, 4096);
+        (void)snprintf(expected, sizeof expected, "%s%s/io.max", base, cases[i].below != NULL ? cases[i].below : "");
+        CHECK_CASE(strcmp(limits.file, cases[i].below != NULL ? expected : "") == 0, cases[i].value);
+        (void)snprintf(expected, sizeof expected, "%u:%u %s", device.major, device.minor, cases[i].value);
+        CHECK_CASE(strcmp(limits.value, cases[i].below != NULL ? expected : "") == 0, cases[i].value);
+        double share = io_limits_used_share(&limits);
+        CHECK_CASE(cases[i].below != NULL ? share == 1 : isnan(share), cases[i].value);
+    }
+    (void)snprintf(expected, sizeof expected, "%s/io.max", own);
+    CHECK(unlink(expected) == 0 || !any);
+    (void)snprintf(expected, sizeof expected, "%s/io.max", base);
+    CHECK(unlink(expected) == 0 || !any);
+    CHECK(rmdir(own) == 0 && rmdir(base) == 0);
 }
 
 // The storage below a FUSE file system whose program has ended cannot be seen. Only root can mount one, if the kernel

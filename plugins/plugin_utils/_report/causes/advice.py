@@ -13,6 +13,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.disturbance import (
     FOREIGN_IO,
     FREEZE,
+    IO_LIMIT,
     PROCESSORS,
     QUOTA,
     RUN_QUEUE,
@@ -166,6 +167,12 @@ DISTURBANCES = {
         "the tester was frozen",
         "Measure again while the virtual machine is neither migrated nor paused, and no snapshot is taken.",
         (VIRTUAL,),
+    ),
+    IO_LIMIT: Advice(
+        "a limit on the I/O of a control group held the tester back",
+        "Raise or remove the limit that is named (blkio.throttle.* or io.max, set by IOWriteIOPSMax, "
+        "IOWriteBandwidthMax or a container), or start the tester outside this control group, and measure again.",
+        (SYSTEM,),
     ),
 }
 """The advice for a disturbed host, by kind of disturbance; the entry in SYMPTOMS is for records that do not contain the

@@ -441,6 +441,47 @@ def test_no_disturbance_excuses_a_hard_failure_or_too_little_throughput(figures,
     assert judge(step(**figures), limit, **STOLEN, **run_keys)["verdict"] == "fail"
 
 
+LIMITED = {
+    "io_limit_used_share": "0.987000",
+    "io_limit_file": "/sys/fs/cgroup/blkio/mq/blkio.throttle.write_iops_device",
+    "io_limit": "7:0 60",
+}
+
+
+@pytest.mark.parametrize(
+    ("figures", "limit", "run_keys", "verdict"),
+    [
+        ({"latency_p99_ns": 2_000_001}, P99, {}, "inconclusive"),
+        ({"latency_mean_ns": "33900000.000"}, P99, {}, "inconclusive"),
+        ({"latency_max_ns": 10_000_000_000}, P99, {}, "inconclusive"),
+        ({"bytes_per_s": 99_999_999}, RATE, {}, "inconclusive"),
+        ({"latency_p99_ns": 2_000_001}, {**P99, "severity": "warn"}, {}, "warn"),
+        ({"latency_p99_ns": 2_000_001}, P99, {"io_limit_used_share": "0.249999"}, "fail"),
+        ({"latency_p99_ns": 2_000_001}, P99, {"io_limit_used_share": ""}, "fail"),
+        ({}, P99, {"exit_status": 3, "exit_reason": "io_error", "error_errno_name": "EIO"}, "fail"),
+        ({}, P99, {"exit_status": 4, "exit_reason": "deadline", "in_flight_age_ns": 12_500_000_000}, "inconclusive"),
+        ({}, P99, {}, "pass"),
+    ],
+)
+def test_a_limit_on_the_testers_control_group_is_not_blamed_on_the_storage(figures, limit, run_keys, verdict):
+    result = judge(step(**figures), limit, **{**LIMITED, **run_keys})
+    assert result["verdict"] == verdict
+    text = (
+        'a limit on the I/O of a control group held the tester back: "7:0 60" in '
+        '"/sys/fs/cgroup/blkio/mq/blkio.throttle.write_iops_device"'
+    )
+    if "io_limit_used_share" not in run_keys:
+        assert result["disturbances"] == [text]
+    if verdict == "inconclusive" and not run_keys:
+        assert result["reasons"][0].endswith(f"; the host was disturbed: {text}")
+
+
+def test_the_name_of_a_limit_is_quoted_text_of_the_host():
+    result = judge(step(), **{**LIMITED, "io_limit_file": "/sys/\x1b[2J{value}" + "x" * 1000})
+    (text,) = result["disturbances"]
+    assert "\x1b" not in text and "{value}x" in text and len(text) < 500
+
+
 @pytest.mark.parametrize(
     ("frozen", "step_number", "verdict"),
     [
