@@ -45,7 +45,8 @@ class ActionModule(RemoteAction):
             }
             for volume in self._volumes
         ]
-        return {**arguments, "volumes": sent, "all_volumes": bool(defaults) and not run_path}
+        is_named = bool(defaults) and not run_path
+        return {**arguments, "volumes": sent, "all_volumes": is_named, "other_machines": is_named}
 
     def _planned(self, defaults: dict[str, Any], run_path: str | None, host: str) -> list[dict[str, Any]]:
         try:

@@ -24,6 +24,18 @@ def identity():
     return dict(machine_id=ids[0] if ids else "", boot_id=_read(BOOT_ID_PATH), hostname=os.uname()[1])
 
 
+def is_this(machine, now=None):
+    """True if ``machine``, as returned by :func:`identity` earlier, is this machine, even after a restart."""
+    now = now or identity()
+    return isinstance(machine, dict) and all(machine.get(key) == now[key] for key in ("machine_id", "hostname"))
+
+
+def is_this_boot(machine):
+    """True if ``machine`` is this machine, and it was not restarted since."""
+    now = identity()
+    return is_this(machine, now) and machine.get("boot_id") == now["boot_id"]
+
+
 def _read(path):
     try:
         with open(path, "rb") as stream:

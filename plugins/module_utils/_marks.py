@@ -1,7 +1,8 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The mark of this collection in a directory. A directory without the mark is never removed.
+"""The mark of this collection in a directory. A directory without the mark is never removed. The mark names the machine
+that created the directory, because other machines may see the directory as well.
 
 Private to this collection; it may change at any time.
 """
@@ -11,6 +12,8 @@ import errno
 import json
 import os
 import stat
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _machine
 
 MARK_NAME = ".mqops-logdisk.json"
 MARK_KIND = "mqops.logdisk"
@@ -49,11 +52,11 @@ def _open_mark(directory, flags):
 
 def write_mark(directory, content):
     """Mark ``directory`` (its path, or its descriptor) as belonging to this collection. ``content`` (a dict) is stored
-    in the mark.
+    in the mark, with the identity of this machine unless it contains that of another one.
 
     The file is created exclusively; raises OSError if it exists or cannot be made.
     """
-    record = dict(content, kind=MARK_KIND)
+    record = dict(dict(machine=_machine.identity()), **dict(content, kind=MARK_KIND))
     descriptor = _open_mark(directory, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     with os.fdopen(descriptor, "w") as stream:
         json.dump(record, stream, sort_keys=True)

@@ -23,7 +23,7 @@ import stat
 import time
 import zlib
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _mounts, _process
+from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _marks, _mounts, _process
 
 TABLE_NAMES = (
     "run.csv",
@@ -196,8 +196,8 @@ class Run:
             return ""
 
     def exists(self):
-        """True if this run has a state directory that has the collection's mark."""
-        return not os.path.islink(self.path) and _marks.read_mark(self.path) is not None
+        """True if this run has a state directory that has the collection's mark, and this machine created it."""
+        return _own_mark(self.path) is not None
 
     def finished(self):
         """True once the tables are complete: run.csv is renamed into place last."""
@@ -321,6 +321,13 @@ def _arguments(pid):
     return ()
 
 
+def _own_mark(path):
+    """Return the mark of a state directory, or None if it has none or if another machine created it, which has its
+    state there as well because they share the file system."""
+    mark = None if os.path.islink(path) else _marks.read_mark(path)
+    return mark if mark and _machine.is_this(mark.get("machine")) else None
+
+
 def _runs_directory(state_dir):
     return os.path.join(os.path.abspath(os.path.expanduser(state_dir)), "runs")
 
@@ -332,12 +339,12 @@ def names_below(state_dir):
 
 
 def runs_below(state_dir):
-    """Return the runs that have a marked state directory below ``state_dir``."""
+    """Return the runs of this machine that have a marked state directory below ``state_dir``."""
     parent = _runs_directory(state_dir)
     found = []
     for name in names_below(state_dir):
         run_id, separator, volume = name.rpartition("-")
-        mark = _marks.read_mark(os.path.join(parent, name))
+        mark = _own_mark(os.path.join(parent, name))
         if mark is None or not separator:
             continue
         # A volume's name may also contain the separator, so the run ID comes from the mark.

@@ -10,13 +10,16 @@ Private to this collection; it may change at any time.
 """
 
 import errno
+import fcntl
 import os
 import pwd
 import re
 import stat
+import struct
 import time
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import (
+    _machine,
     _marks,
     _mounts,
     _places,
@@ -46,12 +49,18 @@ REMOVAL_S = 0.5
 """How long another host may take to finish the removal of a directory."""
 
 STARTING_S = 3600
-"""A workspace of a run that is not known on this host is assumed to belong to a run that is about to start, unless it
-is older than this."""
+"""A workspace that this machine created, of a run that is not known on it, is assumed to belong to a run that is about
+to start, unless it is older than this."""
+
+MAKING_ATTEMPTS = 3
 
 
 class WorkspaceError(Exception):
     """The workspace cannot be created. The message says what to do."""
+
+
+class VanishedError(WorkspaceError):
+    """A directory was removed while the workspace was being created."""
 
 
 def directory_name(queue_manager):
@@ -326,6 +335,17 @@ def why_shared(path, status, owner_uid):
 
 
 def make(plan, run_id, owner, allow=()):
+    """Do what :func:`make_once` does. The path is created again if another host that shares the file system removes it
+    in the meantime because it was empty."""
+    for attempt in range(MAKING_ATTEMPTS):
+        try:
+            return make_once(plan, run_id, owner, allow)
+        except VanishedError:
+            if attempt == MAKING_ATTEMPTS - 1:
+                raise
+
+
+def make_once(plan, run_id, owner, allow=()):
     """Create and mark the directories of ``plan`` (from :func:`layout`), for the user ``owner`` (this user if it is
     empty). If a step fails, everything created so far is removed. Raises WorkspaceError.
 
@@ -345,7 +365,8 @@ def make(plan, run_id, owner, allow=()):
     except (OSError, KeyError, _marks.MarkError, WorkspaceError) as error:
         if making:
             making.undo()
-        raise WorkspaceError("cannot create the workspace %s: %s" % (plan["path"], error))
+        kind = VanishedError if isinstance(error, FileNotFoundError) else WorkspaceError
+        raise kind("cannot create the workspace %s: %s" % (plan["path"], error))
     finally:
         if making:
             making.close()
@@ -498,8 +519,36 @@ def is_known(directory, known):
     return os.path.basename(directory)[len(RUN_DIRECTORY_PREFIX) :] in known
 
 
+def is_own(directory, known):
+    """True if this machine created ``directory``, so that it knows whether the run is alive. After a restart, a run
+    that is not in ``known`` may be one of a clone of this machine."""
+    machine = (_marks.read_mark(directory) or {}).get("machine")
+    return _machine.is_this_boot(machine) or (_machine.is_this(machine) and is_known(directory, known))
+
+
 def in_use(directory):
-    """True if a process has a directory below ``directory`` in its arguments."""
+    """True if a process has a directory below ``directory`` in its arguments, or if a process of any host holds a lock
+    on a file of a test of locks there."""
+    return _has_process(directory) or _has_lock(directory)
+
+
+def _has_lock(directory):
+    for name in os.listdir(directory):
+        if not LOCKED_FILE.match(name):
+            continue
+        try:
+            descriptor = os.open(os.path.join(directory, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        except OSError:
+            continue
+        with _marks.closing(descriptor):
+            # struct flock: type, whence, start, length, process
+            wanted = struct.pack("hhlli4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+            if struct.unpack_from("h", fcntl.fcntl(descriptor, fcntl.F_GETLK, wanted))[0] != fcntl.F_UNLCK:
+                return True
+    return False
+
+
+def _has_process(directory):
     needle = directory.encode() + b"/"
     for pid in os.listdir("/proc"):
         try:
@@ -520,7 +569,9 @@ def remove_unstarted(path, known):
     it.
     """
     unstarted = [
-        directory for directory in run_directories(path) if not is_known(directory, known) and not is_young(directory)
+        directory
+        for directory in run_directories(path)
+        if is_own(directory, known) and not is_known(directory, known) and not is_young(directory)
     ]
     for directory in unstarted:
         if _has_no_file(directory) and not in_use(directory):

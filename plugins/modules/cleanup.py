@@ -12,8 +12,9 @@ description:
   - Removes only directories that contain the mark of this collection. Anything that cannot be removed is returned in
     RV(left). The state of a run is kept until the directories of the run are gone, so that they can be removed later.
     Directories on storage that hangs are removed without the state when the storage answers.
-  - If O(run_id) is empty, cleans up after every run that has ended. Runs whose tables are still to be collected, and
-    directories of a run that may be about to start, are kept and returned in RV(kept).
+  - If O(run_id) is empty, cleans up after every run that has ended. Runs whose tables are still to be collected,
+    directories of a run that may be about to start, and directories that another machine created on a shared file
+    system, are kept and returned in RV(kept).
   - If a file system does not answer, the others are cleaned up nevertheless.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
@@ -55,6 +56,11 @@ options:
   all_volumes:
     description: Whether to clean up all volumes of the run O(run_id) that are known on this host, and not only
       O(volumes).
+    type: bool
+    default: false
+  other_machines:
+    description: Whether to remove the directories of the run O(run_id) even if another machine created them, because
+      the user who named the run knows that it has ended there. The state of a run is never removed by another machine.
     type: bool
     default: false
   defaults:
@@ -247,6 +253,32 @@ def run_id_of(directory):
     return run_id if _runs.RUN_NAME.match(run_id) else "<run id>"
 
 
+def maker_of(directory):
+    """Return the name of the machine that created ``directory``."""
+    machine = (_marks.read_mark(directory) or {}).get("machine")
+    name = str(machine.get("hostname") or "") if isinstance(machine, dict) else ""
+    return name if re.match(r"\A[0-9A-Za-z._-]{1,253}\Z", name) else "an unknown host"
+
+
+def why_kept(p, known, directory):
+    """Return why a directory that this host does not use is kept; empty if it may be removed. Its age alone decides
+    nothing about a directory of another machine, which does not tell this host whether it is alive."""
+    if not _workspace.is_own(directory, known):
+        return (
+            ""
+            if p["run_id"] and p["other_machines"]
+            else "%s: created by %s, where its run may still be alive: clean up that host. If it no longer exists, or "
+            "has forgotten the run, remove the directory with playbooks/cleanup.yml -e cleanup_run_id=%s"
+            % (directory, maker_of(directory), run_id_of(directory))
+        )
+    if p["run_id"] or _workspace.is_known(directory, known) or not _workspace.is_young(directory):
+        return ""
+    return (
+        "%s: created within the last hour by a run that may be about to start. If its controller is lost, "
+        "remove it with playbooks/cleanup.yml -e cleanup_run_id=%s" % (directory, run_id_of(directory))
+    )
+
+
 def clean_workspace(p, check, known, path, volumes):
     """Remove the directories of ``volumes`` below the workspace ``path``; returns the results. ``known`` contains the
     names of the runs whose state is on this host."""
@@ -256,11 +288,9 @@ def clean_workspace(p, check, known, path, volumes):
             if p["run_id"]:
                 found.left.append("%s is in use" % directory)
             continue
-        if not p["run_id"] and not _workspace.is_known(directory, known) and _workspace.is_young(directory):
-            found.kept.append(
-                "%s: created within the last hour by a run that may be about to start. If its controller is lost, "
-                "remove it with playbooks/cleanup.yml -e cleanup_run_id=%s" % (directory, run_id_of(directory))
-            )
+        why = why_kept(p, known, directory)
+        if why:
+            found.kept.append(why)
             continue
         if check:
             found.removed.append(directory)
@@ -370,6 +400,7 @@ def main():
                 ),
             ),
             all_volumes=dict(type="bool", default=False),
+            other_machines=dict(type="bool", default=False),
             defaults=dict(type="dict", default={}),
             state_dir=dict(type="str", required=True),
             uncollected_days=dict(type="int", default=7),

@@ -617,7 +617,8 @@ def test_what_is_cleaned_up_is_what_the_run_noted_or_else_what_the_variables_nam
     )
     sent = plugin.prepare(dict(plugin._task.args), {"inventory_hostname": "h7"})
     assert [(volume["name"], volume["paths"]) for volume in sent["volumes"]] == expected
-    assert sent["all_volumes"] is not with_run and set(sent) == {"volumes", "all_volumes"}
+    assert sent["all_volumes"] is sent["other_machines"] is not with_run
+    assert set(sent) == {"volumes", "all_volumes", "other_machines"}
 
 
 def test_a_host_that_cannot_be_cleaned_up_leaves_its_mark_on_every_volume(tmp_path):

@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+import sys
 import time
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _mounts, _runs, _workspace
-from ansible_collections.mqops.logdisk.plugins.modules import cleanup
+from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _marks, _mounts, _runs, _workspace
+from ansible_collections.mqops.logdisk.plugins.modules import cleanup, start
 
 RUN = "20261121T104935Z-1f0c2a"
 DAY_S = 86400
@@ -25,6 +27,7 @@ def options(tmp_path):
         "run_id": "",
         "volumes": [{"name": "log", "paths": [str(tmp_path / "ws")], "keep_state": False, "volume_counters": False}],
         "all_volumes": False,
+        "other_machines": False,
         "state_dir": str(tmp_path / "state"),
         "uncollected_days": 7,
         "patience_s": 0.1,
@@ -93,6 +96,96 @@ def test_the_workspace_of_a_run_that_is_about_to_start_stays(options, tmp_path, 
     assert os.path.isdir(directory) is stays
     assert (bool(found["kept"]), found["left"]) == (stays, [])
     assert not stays or found["kept"][0].endswith("-e cleanup_run_id=" + RUN)
+
+
+HERE = _machine.identity()
+RESTARTED = {**HERE, "boot_id": "0" * 32}
+OTHER = {"machine_id": "0" * 32, "boot_id": "0" * 32, "hostname": "db08"}
+CLONE = {**HERE, "hostname": "db08"}
+CONTAINER = {**HERE, "machine_id": "0" * 32}
+
+
+def created_by(monkeypatch, machine, function, *arguments):
+    with monkeypatch.context() as patch:
+        patch.setattr(_machine, "identity", lambda: dict(machine))
+        return function(*arguments)
+
+
+@pytest.mark.parametrize("age_s", [0, 7200, 90 * DAY_S])
+@pytest.mark.parametrize(
+    ("machine", "known", "asked", "stays"),
+    [
+        (OTHER, False, {}, True),
+        (OTHER, True, {}, True),  # this host has a state of the same run
+        (CLONE, False, {}, True),
+        (CONTAINER, False, {}, True),
+        (OTHER, False, {"other_machines": True}, True),
+        (OTHER, False, {"run_id": RUN}, True),  # at the end of the run, on a host that did not create it
+        (OTHER, True, {"run_id": RUN}, True),
+        (OTHER, False, {"run_id": RUN, "other_machines": True}, False),
+        (OTHER, False, {"run_id": "20261121T104935Z-000000", "other_machines": True}, True),
+        (RESTARTED, False, {}, True),  # a clone, or this machine before it was restarted
+        (RESTARTED, True, {}, False),
+        (RESTARTED, False, {"run_id": RUN, "other_machines": True}, False),
+        (HERE, True, {}, False),
+        (HERE, False, {"run_id": RUN}, False),
+    ],
+)
+def test_a_directory_of_another_machine_is_removed_only_if_its_run_is_named(
+    options, tmp_path, monkeypatch, age_s, machine, known, asked, stays
+):
+    directory = created_by(monkeypatch, machine, made, tmp_path / "ws")
+    if known:
+        ended_run(options, finished=False)
+    os.utime(directory, (time.time() - age_s, time.time() - age_s))
+    asked = {"run_id": "", "other_machines": False, **asked}
+    found = cleanup.clean({**options, **asked}, False)
+    assert (os.path.isdir(directory), found["left"]) == (stays, [])
+    named = stays and asked["run_id"] != "20261121T104935Z-000000"
+    (text,) = found["kept"] or [""]
+    assert text.endswith("-e cleanup_run_id=" + RUN) is named
+    assert f"created by {machine['hostname']}" in text or not named
+
+
+def test_a_directory_of_an_unknown_machine_is_that_of_another_one(options, tmp_path):
+    directory = made(tmp_path / "ws")
+    for machine in (None, "x", {}, {"hostname": "a\x1b; reboot"}):
+        os.unlink(os.path.join(directory, _marks.MARK_NAME))
+        _marks.write_mark(directory, {"role": "run", "run_id": RUN, "machine": machine})
+        os.utime(directory, (0, 0))
+        (text,) = cleanup.clean(options, False)["kept"]
+        assert text.startswith(f"{directory}: created by an unknown host, where")
+
+
+def test_the_state_of_another_machine_in_a_shared_directory_is_not_touched(options, monkeypatch):
+    run = created_by(monkeypatch, OTHER, ended_run, options, True, 90 * DAY_S)
+    for asked in ({"run_id": ""}, {"run_id": RUN, "all_volumes": True, "other_machines": True}):
+        found = cleanup.clean({**options, **asked}, False)
+        assert (os.path.isdir(run.path), found["removed"], found["left"]) == (True, [], [])
+    start.remove_old_runs(options["state_dir"], 0)
+    assert os.path.isdir(run.path)
+
+
+@pytest.mark.parametrize("asked", [{}, {"run_id": RUN}])
+def test_a_directory_with_a_locked_file_is_in_use(options, tmp_path, asked):
+    directory = made(tmp_path / "ws")
+    ended_run(options, finished=False).write_start({"paths": [str(tmp_path / "ws")]})
+    file = os.path.join(directory, "pair1-lock")
+    with open(file, "w"):
+        pass
+    # The path is not an argument of the holder, because a holder on another host has no process here.
+    hold = "import fcntl, sys; file = open(sys.stdin.readline()[:-1], 'r+'); fcntl.lockf(file, fcntl.LOCK_EX)"
+    hold += "; print(flush=True); sys.stdin.read()"
+    holder = subprocess.Popen([sys.executable, "-c", hold], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    with holder:
+        holder.stdin.write(file + "\n")
+        holder.stdin.flush()
+        holder.stdout.readline()
+        cleanup.clean({**options, **asked}, False)
+        assert os.path.isfile(file)
+        holder.stdin.close()
+    cleanup.clean({**options, **asked}, False)
+    assert not os.path.exists(directory)
 
 
 def test_the_empty_directories_between_two_rounds_go(options, tmp_path):

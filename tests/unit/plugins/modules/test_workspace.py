@@ -10,7 +10,13 @@ import os
 import time
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _queue_managers, _workspace, _workspaces
+from ansible_collections.mqops.logdisk.plugins.module_utils import (
+    _machine,
+    _marks,
+    _queue_managers,
+    _workspace,
+    _workspaces,
+)
 
 RUN = "20261121T104935Z-1f0c2a"
 
@@ -241,9 +247,14 @@ def test_a_run_removes_the_workspaces_of_runs_that_never_started(options):
     assert where["made_path"]
 
 
-@pytest.mark.parametrize("what", ["young", "known", "in use", "a file", "no mark", "no state directory"])
+@pytest.mark.parametrize(
+    "what", ["young", "known", "another machine", "in use", "a file", "no mark", "no state directory"]
+)
 def test_a_workspace_that_may_belong_to_somebody_is_kept(options, monkeypatch, what):
-    left = left_by_another_run(options, age_s=0 if what == "young" else 7200)
+    with monkeypatch.context() as patch:
+        if what == "another machine":
+            patch.setattr(_machine, "identity", lambda: {"machine_id": "", "boot_id": "x", "hostname": "db08"})
+        left = left_by_another_run(options, age_s=0 if what == "young" else 7200)
     if what == "known":  # as between two rounds of a search, and after a power cut
         os.makedirs(os.path.join(options["state_dir"], "runs", f"{OLD_RUN}-a"))
     elif what == "in use":
@@ -262,3 +273,19 @@ def test_a_workspace_that_may_belong_to_somebody_is_kept(options, monkeypatch, w
         and os.path.isdir(os.path.join(left, "QM2"))
         and found["a"]["error"] == ""
     )
+
+
+def test_a_path_that_another_host_removes_because_it_is_empty_is_created_again(tmp_path, monkeypatch):
+    base, removed = _workspace._Making.base, []
+
+    def removed_once(making, path, run_id):
+        descriptor = base(making, path, run_id)
+        if not removed:
+            removed.append(path)
+            _workspace.remove(path, path + "/none")
+        return descriptor
+
+    monkeypatch.setattr(_workspace._Making, "base", removed_once)
+    path = str(tmp_path / "ws")
+    found = _workspace.make(_workspace.layout(path, OLD_RUN, "a", ["QM1"]), OLD_RUN, "")
+    assert (removed, found["made_path"], os.path.isdir(found["directories"][0])) == ([path], True, True)
