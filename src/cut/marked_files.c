@@ -21,9 +21,13 @@ static bool create_mark(void *context, struct place *place, struct failure *fail
 }
 
 static bool sync_directories(const struct place *place, struct failure *failure) {
-    return mark_sync_directories(place->fd, place->made) ||
-           failure_set(failure, EXIT_IO_ERROR, "--acknowledge: cannot sync %s and the directories above it: %s",
-                       place->path, strerror(errno));
+    if (mark_sync_directories(place->fd, place->made)) {
+        return true;
+    }
+    *failure = (struct failure){.call = "fsync", .error = errno};
+    (void)snprintf(failure->file, sizeof failure->file, "%s", place->path);
+    return failure_set(failure, EXIT_IO_ERROR, "--acknowledge: cannot sync %s and the directories above it: %s",
+                       place->path, strerror(failure->error));
 }
 
 static void close_mark(void *context, struct place *place, bool remove_name) {

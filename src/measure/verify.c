@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#define READ_BYTES ((uint64_t)1 << 20)
 #define MEMORY_ALIGNMENT 4096
 
 // Always returns false. If ordinal is 0, the failure is not about a particular block.
@@ -83,7 +82,7 @@ static bool check_worker(struct verify *verify, const struct worker *worker, uns
     uint64_t block_bytes = verify->stream->block_bytes;
     uint64_t in_file = worker->pattern.file_bytes / block_bytes;
     uint64_t n = worker->operations > worker->pass_operations ? worker->operations - worker->pass_operations : 0;
-    uint64_t at_once = READ_BYTES > block_bytes ? READ_BYTES / block_bytes : 1;
+    uint64_t at_once = test_file_verify_bytes(block_bytes, worker->pattern.file_bytes) / block_bytes;
     struct payload payload = worker->payload;       // a copy: the worker's next writes use the original
     bool good = true, direct = verify->workspace->options->direct != 0;
     for (uint32_t file = 0; good && !direct && file < worker->pattern.files && !atomic_load(verify->workspace->stop);
@@ -103,10 +102,9 @@ static bool check_worker(struct verify *verify, const struct worker *worker, uns
 void verify_stream(void *argument) {
     struct verify *verify = argument;
     void *memory;
-    uint64_t block_bytes = verify->stream->block_bytes;
-    size_t bytes = (size_t)(READ_BYTES > block_bytes ? READ_BYTES : block_bytes);
+    size_t bytes = (size_t)test_file_verify_bytes(verify->stream->block_bytes, UINT64_MAX);
     if (posix_memalign(&memory, MEMORY_ALIGNMENT, bytes) != 0) {
-        (void)failure_set(&verify->failure, EXIT_IO_ERROR, "--verify: no memory");
+        (void)failure_set(&verify->failure, EXIT_REFUSED, "--verify: no memory");
         return;
     }
     bool good = true;

@@ -22,6 +22,8 @@
 #define CLOSE_POLL_NS UINT64_C(10000000)
 #define NO_FILE UINT32_MAX
 #define GRANULE_MAX_BYTES ((uint64_t)65536)
+#define PAGE_BYTES 4096
+#define VERIFY_BYTES ((uint64_t)1 << 20)
 
 #define refuse(workspace, ...) failure_set(&(workspace)->failure, EXIT_REFUSED, __VA_ARGS__)
 
@@ -334,6 +336,12 @@ static bool create_file(struct workspace *workspace, uint32_t number, uint32_t f
                       : refuse_creation(workspace, path, errno);
 }
 
+uint64_t test_file_verify_bytes(uint64_t block_bytes, uint64_t file_bytes) {
+    uint64_t in_file = file_bytes / block_bytes * block_bytes, at_once = VERIFY_BYTES / block_bytes * block_bytes;
+    at_once = at_once > block_bytes ? at_once : block_bytes;
+    return at_once < in_file ? at_once : in_file;
+}
+
 // Writes once, in the same way as the test. Returns 0, errno, or FAILURE_SHORT_WRITE.
 static int write_block(int fd, const void *block, size_t bytes, uint64_t offset_bytes) {
     struct iovec vector = {.iov_base = (void *)(uintptr_t)block, .iov_len = bytes};
@@ -388,42 +396,115 @@ static void remove_made_directories(struct workspace *workspace) {
     }
 }
 
-static bool write_failed(struct workspace *workspace, const char *path, int error) {
-    bool refused = error == ENOSPC || error == EDQUOT || error == EFBIG;
-    return failure_set(&workspace->failure, refused ? EXIT_REFUSED : EXIT_IO_ERROR, "cannot write to %s: %s", path,
-                       failure_error_text(error));
+// The call of the activity failed.
+static bool call_failed(struct workspace *workspace, const char *what, int error, uint64_t bytes) {
+    const struct activity *activity = &workspace->activity;
+    struct failure *failure = &workspace->failure;
+    bool full = error == ENOSPC || error == EDQUOT;
+    bool refused = full || error == EFBIG || error == EINVAL || error == EROFS || error == EPERM || error == EACCES;
+    *failure = (struct failure){
+        .error = error,
+        .queue_manager = activity->place,
+        .offset_bytes = activity->offset_bytes,
+        .call = activity->call,
+        .block_bytes = bytes};
+    (void)snprintf(failure->file, sizeof failure->file, "%s", activity->file);
+    return failure_set(failure, refused ? EXIT_REFUSED : EXIT_IO_ERROR, "cannot %s %s at offset %" PRIu64 ": %s%s",
+                       what, failure->file, failure->offset_bytes, failure_error_text(error),
+                       full ? "; free some space, or take fewer or smaller files" : "");
 }
 
-// Writes one block at the start of the file. If the kernel refuses that size, the message names the next one that
-// works.
-static bool try_block(struct workspace *workspace, const struct place *place, const char *path, uint64_t block_bytes) {
-    uint64_t offset_bytes = place_offset(place, 0, 0);
-    int fd = place->fds[0];
-    void *memory;
-    if (posix_memalign(&memory, workspace->alignment_bytes, block_bytes + GRANULE_MAX_BYTES) != 0) {
-        return refuse(workspace, "no memory for a block of %" PRIu64 " bytes", block_bytes);
+// Sizes that the disk accepts. The memory is aligned exactly as in the test.
+
+struct trial {
+    const struct place *place;
+    unsigned char *memory;
+    bool is_read;
+};
+
+// Returns 0, errno, or FAILURE_SHORT_WRITE.
+static int transfer(const struct trial *trial, uint64_t bytes) {
+    uint64_t offset_bytes = place_offset(trial->place, 0, 0);
+    int fd = trial->place->fds[0];
+    ssize_t done;
+    if (!trial->is_read) {
+        return write_block(fd, trial->memory, bytes, offset_bytes);
     }
-    memset(memory, 0x5A, block_bytes + GRANULE_MAX_BYTES);
-    int error = write_block(fd, memory, block_bytes, offset_bytes);
-    uint64_t works = 0;
-    for (uint64_t granule = 512; error == EINVAL && works == 0 && granule <= GRANULE_MAX_BYTES; granule *= 2) {
-        uint64_t size = (block_bytes + granule - 1) / granule * granule;
-        works = size <= place->file_bytes && write_block(fd, memory, size, offset_bytes) == 0 ? size : 0;
+    while ((done = pread(fd, trial->memory, bytes, (off_t)offset_bytes)) < 0 && errno == EINTR) {
     }
-    free(memory);
-    if (works > 0) {
-        return refuse(
-            workspace,
-            "%s: a write of %" PRIu64 " bytes is refused by the disk of %s; the next size that works is %" PRIu64,
-            workspace->workload->write_option, block_bytes, path, works);
+    return done < 0 ? errno : (uint64_t)done == bytes ? 0 : FAILURE_SHORT_WRITE;
+}
+
+// Returns the next size that works instead of a refused one or, if there is none, the largest; 0 if none works.
+static uint64_t size_that_works(const struct trial *trial, uint64_t bytes) {
+    uint64_t unit = 512;
+    for (; unit <= GRANULE_MAX_BYTES; unit *= 2) {
+        uint64_t size = (bytes + unit - 1) / unit * unit;
+        if (size > bytes && size <= trial->place->file_bytes && transfer(trial, size) == 0) {
+            return size;
+        }
     }
-    if (error == EINVAL) {
+    for (unit = 512; unit < bytes && unit <= GRANULE_MAX_BYTES && transfer(trial, unit) != 0; unit *= 2) {
+    }
+    if (unit >= bytes || unit > GRANULE_MAX_BYTES) {
+        return 0;
+    }
+    uint64_t low = 1, high = (bytes + unit - 1) / unit;         // in units: low works, high does not
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        bool works = transfer(trial, middle * unit) == 0;
+        low = works ? middle : low;
+        high = works ? high : middle;
+    }
+    return low * unit;
+}
+
+// aligned: the same memory, aligned to PAGE_BYTES.
+static bool refuse_size(struct workspace *workspace, struct trial *trial, unsigned char *aligned, const char *option,
+                        uint64_t bytes) {
+    const char *what = trial->is_read ? "read" : "write", *path = workspace->activity.file, *with = "";
+    uint64_t works = size_that_works(trial, bytes);
+    if (works == 0 && trial->memory != aligned) {
+        trial->memory = aligned;
+        with = " with --alignment=4096";
+        works = transfer(trial, bytes) == 0 ? bytes : size_that_works(trial, bytes);
+    }
+    if (works == bytes) {
         return refuse(workspace,
-                      "%s: a write of %" PRIu64 " bytes from memory aligned to %" PRIu64
-                      " is refused by the disk of %s; try --alignment=4096, or --direct=no",
-                      workspace->workload->write_option, block_bytes, workspace->alignment_bytes, path);
+                      "%s: a %s of %" PRIu64 " bytes from memory aligned to %" PRIu64
+                      " is refused by the disk of %s; try --alignment=4096",
+                      option, what, bytes, workspace->alignment_bytes, path);
     }
-    return error == 0 || write_failed(workspace, path, error);
+    if (works > 0) {
+        return refuse(workspace,
+                      "%s: a %s of %" PRIu64 " bytes is refused by the disk of %s; the %s size that works%s is "
+                      "%" PRIu64,
+                      option, what, bytes, path, works > bytes ? "next" : "largest", with, works);
+    }
+    return refuse(workspace, "%s: a %s of %" PRIu64 " bytes is refused by the disk of %s, and so is any other size; %s",
+                  option, what, bytes, path,
+                  trial->place->direct ? "choose another --dir, or measure without O_DIRECT by --direct=no (MQ itself "
+                                         "would use it)"
+                                       : "choose another --dir");
+}
+
+// Transfers one block at the start of the first file.
+static bool try_size(struct workspace *workspace, uint32_t number, bool is_read, const char *option, uint64_t bytes,
+                     uint64_t alignment_bytes) {
+    struct trial trial = {.place = &workspace->workload->places[number - 1], .is_read = is_read};
+    size_t room = (size_t)(bytes + GRANULE_MAX_BYTES);
+    void *memory;
+    if (posix_memalign(&memory, alignment_bytes > PAGE_BYTES ? alignment_bytes : PAGE_BYTES, room + PAGE_BYTES) != 0) {
+        return refuse(workspace, "no memory for a block of %" PRIu64 " bytes", bytes);
+    }
+    memset(memory, 0x5A, room + PAGE_BYTES);
+    trial.memory = (unsigned char *)memory + (alignment_bytes < PAGE_BYTES ? alignment_bytes : 0);
+    (void)begin_activity(workspace, is_read ? "pread" : "pwritev", number, 0, place_offset(trial.place, 0, 0));
+    int error = transfer(&trial, bytes);
+    bool good = error == 0 || (error == EINVAL ? refuse_size(workspace, &trial, memory, option, bytes)
+                                               : call_failed(workspace, is_read ? "read" : "write to", error, bytes));
+    free(memory);
+    return good;
 }
 
 // Directories on one file system accept the same sizes, but each place of --place has its own streams.
@@ -440,38 +521,45 @@ static bool is_tried(struct workspace *workspace, uint32_t number, uint64_t bloc
     return wanted;
 }
 
-static bool try_block_sizes(struct workspace *workspace, uint32_t number) {
-    const struct number_list *sizes = &workspace->workload->writes;
-    for (size_t i = 0; i < sizes->count; i++) {
-        if (!is_tried(workspace, number, sizes->values[i])) {
-            continue;
-        }
-        const struct place *place = &workspace->workload->places[number - 1];
-        const char *path = begin_activity(workspace, "pwritev", number, 0, place_offset(place, 0, 0));
-        if (!try_block(workspace, place, path, sizes->values[i])) {
+static bool try_writes(struct workspace *workspace, uint32_t number) {
+    const struct workload *workload = workspace->workload;
+    for (size_t i = 0; i < workload->writes.count; i++) {
+        uint64_t bytes = workload->writes.values[i];
+        if (is_tried(workspace, number, bytes) &&
+            !try_size(workspace, number, false, workload->write_option, bytes, workspace->alignment_bytes)) {
             return false;
         }
     }
     return true;
 }
 
-// Members of the activity.
-static bool format_failed(struct workspace *workspace, int error, uint64_t bytes) {
-    const struct activity *activity = &workspace->activity;
-    struct failure *failure = &workspace->failure;
-    bool refused = error == ENOSPC || error == EDQUOT || error == EFBIG || error == EINVAL || error == EROFS ||
-                   error == EPERM || error == EACCES;
-    *failure = (struct failure){
-        .error = error,
-        .queue_manager = activity->place,
-        .offset_bytes = activity->offset_bytes,
-        .call = activity->call,
-        .block_bytes = bytes};
-    (void)snprintf(failure->file, sizeof failure->file, "%s", activity->file);
-    return failure_set(failure, refused ? EXIT_REFUSED : EXIT_IO_ERROR,
-                       "cannot preformat %s at offset %" PRIu64 ": %s%s", failure->file, failure->offset_bytes,
-                       failure_error_text(error),
-                       error == ENOSPC || error == EDQUOT ? "; free some space, or take fewer or smaller files" : "");
+static bool is_read(const struct workload *workload, const struct place *place) {
+    for (uint32_t i = 0; i < workload->streams_count; i++) {
+        const struct stream *stream = &workload->streams[i];
+        if (stream_has(stream, OPERATION_READ) && strcmp(stream->terms.place, place->name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The files must be complete. A disk may refuse reads of a size that it accepts for writes, for example because
+// --verify reads several blocks at once.
+static bool try_reads(struct workspace *workspace, uint32_t number) {
+    const struct workload *workload = workspace->workload;
+    const struct place *place = &workload->places[number - 1];
+    for (size_t i = 0; i < workload->writes.count; i++) {
+        uint64_t bytes = workload->writes.values[i], at_once = test_file_verify_bytes(bytes, place->file_bytes);
+        if (!is_tried(workspace, number, bytes)) {
+            continue;
+        }
+        if ((is_read(workload, place) &&
+             !try_size(workspace, number, true, workload->write_option, bytes, workspace->alignment_bytes)) ||
+            (workspace->options->verify && !try_size(workspace, number, true, "--verify", at_once, PAGE_BYTES))) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static bool format_file(struct workspace *workspace, uint32_t number, uint32_t file) {
@@ -489,14 +577,14 @@ static bool format_file(struct workspace *workspace, uint32_t number, uint32_t f
         int error = write_block(place->fds[file], block, part, at);
         uint64_t took_ns = now_ns() - workspace->activity.start_ns;
         if (error != 0) {
-            return format_failed(workspace, error, part);
+            return call_failed(workspace, "preformat", error, part);
         }
         written->slowest_part_ns = took_ns > written->slowest_part_ns ? took_ns : written->slowest_part_ns;
         written->bytes += part;
         offset += part;
     }
     (void)begin_activity(workspace, "fsync", number, file, 0);
-    return fsync(place->fds[file]) == 0 || format_failed(workspace, errno, 0);
+    return fsync(place->fds[file]) == 0 || call_failed(workspace, "preformat", errno, 0);
 }
 
 // A stop ends both of these loops early. It is not a failure.
@@ -600,10 +688,10 @@ static bool probe_sync(struct workspace *workspace) {
     if (!place->direct || place->is_device || workspace->marked_files != NULL || atomic_load(workspace->stop)) {
         return true;
     }
-    const char *path = begin_activity(workspace, "the sync probe", 1, 0, 0);
+    (void)begin_activity(workspace, "the sync probe", 1, 0, 0);
     int error = sync_probe_run(
         &workspace->sync_probe, place->fds[0], place->file_bytes, workspace->options->seed, workspace->stop);
-    return error == 0 || write_failed(workspace, path, error);
+    return error == 0 || call_failed(workspace, "write to", error, 0);
 }
 
 // This function makes no calls that can hang on a disk.
@@ -622,8 +710,8 @@ void workspace_prepare(void *argument) {
     if (good && !keep) {
         remove_made_directories(workspace);
     }
-    good = good && for_each(workspace, try_block_sizes) && format_files(workspace) && sync_places(workspace) &&
-           probe_sync(workspace);
+    good = good && for_each(workspace, try_writes) && format_files(workspace) && for_each(workspace, try_reads) &&
+           sync_places(workspace) && probe_sync(workspace);
     // Incomplete files are useless for a power cut.
     if (!good || (atomic_load(workspace->stop) && (!keep || survives))) {
         close_files(workspace, keep);

@@ -90,3 +90,6 @@ bool test_file_unlink(int dir_fd, const char *name, int fd);
 
 // Returns the alignment of offsets that the kernel reports for direct I/O here; 0 if it reports none.
 uint32_t test_file_direct_io_alignment(int fd);
+
+// Returns how many bytes --verify reads at once: whole blocks of a file, about 1 MiB or one block.
+uint64_t test_file_verify_bytes(uint64_t block_bytes, uint64_t file_bytes);

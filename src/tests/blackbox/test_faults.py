@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """I/O errors, short writes and missing threads: the run ends with status 3 or 4 and keeps what it measured."""
 
+import errno
 import os
 
 from support import consistent, contains, equal, strace, test
@@ -67,3 +68,27 @@ def one_writer_fails_others_are_kept(place):
     run = consistent(result)
     failed = [row for row in result.rows("results.csv") if row["worker"] == run["error_worker"]][0]
     equal((failed["operations"], run["error_operation_number"]), ("29", "30"))
+
+
+@test
+def error_of_the_first_calls(place):
+    """Also before the first step, the error is recorded with its call, file and offset."""
+    names = "error_call", "error_errno", "error_errno_name", "error_message", "error_file", "error_offset_bytes"
+    first = place.dir + "/mqldt_testfile.0000"
+    for inject, call, file, options in (
+        ("pwritev:error=EIO:when=1", "pwritev", first, []),
+        ("pwritev:error=EREMOTEIO:when=2", "pwritev", first, []),
+        ("pwrite64:error=EIO:when=1", "the sync probe", first, []),
+        ("pread64:error=EIO:when=1", "pread", first, ["--verify", "--keepFiles"]),
+    ):
+        traced = strace(place, inject, calls="pwritev,pwrite64,pread64")
+        # The loader of the program reads as well.
+        traced += ["-P", first] if "--keepFiles" in options else []
+        result = place.logdisk("--duration=1", *options, before=traced)
+        equal(result.status, 3, result.err)
+        run = consistent(result)
+        name = inject.split("=")[1].split(":")[0]
+        error = getattr(errno, name)
+        equal(tuple(run[key] for key in names), (call, str(error), name, os.strerror(error), file, "0"), inject)
+        equal((run["exit_reason"], run["steps_measured"]), ("io_error", "0"))
+        contains(run["exit_message"], file, os.strerror(error))

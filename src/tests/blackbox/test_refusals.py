@@ -15,6 +15,7 @@ from support import (
     equal,
     mounted,
     opening,
+    preloaded,
     read,
     refused,
     root_test,
@@ -246,3 +247,71 @@ def numbered_directory_on_another_file_system(place):
     with tmpfs(place, "size=8m") as point:
         refused(place, place.logdisk("--duration=1", "--qm=2", "--createDirs", dir=point), "another file system")
         equal(os.path.exists(point + "1"), False)
+
+
+@test
+def alignment_that_the_disk_refuses(place):
+    """The alignment is only suggested if it helps."""
+    source = """
+        #include <dlfcn.h>
+        #include <errno.h>
+        #include <stdint.h>
+        #include <stdlib.h>
+        #include <sys/uio.h>
+        ssize_t pwritev64(int fd, const struct iovec *parts, int count, off64_t at) {
+            ssize_t (*true_pwritev)(int, const struct iovec *, int, off64_t) = dlsym(RTLD_NEXT, "pwritev64");
+            uintptr_t odd = (uintptr_t)parts->iov_base | parts->iov_len | (getenv("ALWAYS") != NULL);
+            if (odd % 4096 != 0) { errno = EINVAL; return -1; }
+            return true_pwritev(fd, parts, count, at);
+        }
+        """
+    shim = preloaded(place, source)
+    for options, words in (
+        (["--alignment=512"], ["a write of 4096 bytes from memory aligned to 512", "; try --alignment=4096"]),
+        (["--alignment=512", "--bsize=5K"], ["the next size that works with --alignment=4096 is 8192"]),
+        (["--bsize=5K"], ["the next size that works is 8192"]),
+    ):
+        refused(place, place.logdisk("--duration=1", *options, before=shim), *words)
+    for options in ([], ["--alignment=512"]):
+        none = place.logdisk("--duration=1", *options, before=[*shim, "ALWAYS=1"])
+        refused(place, none, "and so is any other size", "--direct=no")
+        assert "--alignment" not in none.err, none.err
+
+
+@test
+def sizes_above_which_the_disk_refuses(place):
+    """They are found before the first step, and the largest size that works is named."""
+    source = """
+        #include <dlfcn.h>
+        #include <errno.h>
+        #include <stdlib.h>
+        #include <sys/uio.h>
+        #include <unistd.h>
+        ssize_t pwritev64(int fd, const struct iovec *parts, int count, off64_t at) {
+            ssize_t (*true_pwritev)(int, const struct iovec *, int, off64_t) = dlsym(RTLD_NEXT, "pwritev64");
+            if (parts->iov_len >= 1 << 16 && parts->iov_len < 1 << 20) { errno = EINVAL; return -1; }
+            return true_pwritev(fd, parts, count, at);
+        }
+        static ssize_t limited(const char *name, int fd, void *memory, size_t bytes, off64_t offset) {
+            ssize_t (*true_pread)(int, void *, size_t, off64_t) = dlsym(RTLD_NEXT, name);
+            if (bytes > strtoul(getenv("MOST_BYTES"), NULL, 10)) { errno = EINVAL; return -1; }
+            return true_pread(fd, memory, bytes, offset);
+        }
+        ssize_t pread(int fd, void *memory, size_t bytes, off_t at) { return limited("pread", fd, memory, bytes, at); }
+        ssize_t pread64(int fd, void *memory, size_t bytes, off64_t at) {
+            return limited("pread64", fd, memory, bytes, at);
+        }
+        """
+    shim = preloaded(place, source)
+    reading = [
+        "--place=name=data,dir=%s" % place.dir,
+        "--stream=name=db,place=data,pattern=random,size=60K,read=50%,sync=none",
+    ]
+    for most, options, words in (
+        (100000, ["--verify"], ["--verify: a read of 1048576 bytes", "the largest size that works is 99840"]),
+        (0, ["--verify"], ["--verify: a read of 1048576 bytes", "any other size", "--direct=no"]),
+        (1 << 30, ["--bsize=64K"], ["--bsize: a write of 65536 bytes", "the largest size that works is 65024"]),
+        (32768, reading, ["--stream: a read of 61440 bytes", "the largest size that works is 32768"]),
+    ):
+        limited = [*shim, "MOST_BYTES=%d" % most]
+        refused(place, place.logdisk("--duration=1", "--fileSize=2M", *options, before=limited), *words)
