@@ -186,10 +186,26 @@ def find_compiler(module, wanted):
 
 
 def has_headers(module, compiler):
+    """Return whether the headers of the C library are installed. Fails if they are, but the compiler is too old for the
+    tester: installing a compiler would not help."""
     if not compiler:
         return False
-    code = "#define _GNU_SOURCE\n#include <stdio.h>\n#include <pthread.h>\n#include <sys/uio.h>\n"
-    return module.run_command([compiler, "-E", "-x", "c", "-"], data=code)[0] == 0
+    library = "#define _GNU_SOURCE\n#include <stdio.h>\n#include <pthread.h>\n#include <sys/uio.h>\n"
+    line = '#include <stdatomic.h>\n_Static_assert(1, ""); _Alignas(64) atomic_int number;\n'
+    command = [compiler, "-x", "c", "-"]
+    if module.run_command(command + ["-std=c11", "-fsyntax-only"], data=library + line)[0] == 0:
+        return True
+    if module.run_command(command + ["-E"], data=library)[0] != 0:
+        return False
+    if module.params["method"] == "compile":
+        module.fail_json(
+            msg=(
+                "the C compiler %s cannot compile C11 with stdatomic.h (%s): install gcc 4.9, clang 3.6 or newer and "
+                "name it in tester_compiler, or set tester_method: binary"
+            )
+            % (compiler, (module.run_command([compiler, "--version"])[1].strip().splitlines() or ["no version"])[0])
+        )
+    return True
 
 
 def why_unsafe(path):

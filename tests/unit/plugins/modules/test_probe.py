@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from types import SimpleNamespace
 
 import pytest
@@ -52,6 +53,49 @@ def tester(tmp_path):
 
 def binary(directory):
     return str(directory / "bin" / "0f3c" / "logdisk")
+
+
+@pytest.mark.parametrize(
+    ("knows", "method", "headers"),
+    [
+        (("stdatomic.h", "stdio.h"), "compile", True),
+        (("stdio.h",), "compile", Failed),
+        (("stdio.h",), "binary", True),
+        ((), "compile", False),
+    ],
+)
+def test_a_compiler_that_is_too_old_for_the_tester_is_refused_before_it_builds(
+    tmp_path, module, knows, method, headers
+):
+    """gcc 4.8 has the headers of the C library, but not stdatomic.h."""
+    compiler = tmp_path / "cc"
+    known = "|".join(f"*{name}*" for name in (*knows, "pthread.h", "sys/uio.h"))
+    compiler.write_text(
+        "#!/bin/sh\n"
+        '[ "$1" = --version ] && echo "cc (GCC) 4.8.5" && exit\n'
+        f'while read line; do case $line in {known}) ;; "#include"*) exit 1 ;; esac; done\n'
+    )
+    compiler.chmod(0o755)
+    module.params = {"method": method}
+    module.run_command = run_command
+    if headers is Failed:
+        with pytest.raises(
+            Failed, match=r"cc \(GCC\) 4\.8\.5\): install gcc 4\.9.*tester_compiler.*tester_method: binary"
+        ):
+            probe.has_headers(module, str(compiler))
+    else:
+        assert probe.has_headers(module, str(compiler)) is headers
+
+
+def test_the_compiler_of_this_machine_builds_the_tester(module):
+    module.params = {"method": "compile"}
+    module.run_command = run_command
+    assert probe.has_headers(module, "cc") is True
+
+
+def run_command(command, data=""):
+    done = subprocess.run(command, input=data, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
 
 
 def found(module, path, expected=None):
