@@ -183,6 +183,7 @@ class _Order:
             now + offset_s,
             now + correction_s + left_s,
             search,
+            self._mount(),
         )
         if record:
             if search and search["round"] > 1:
@@ -200,6 +201,12 @@ class _Order:
             "deadline_epoch_s": now + correction_s + left_s,
             "order": names(order),
         }
+
+    def _mount(self) -> dict[str, Any]:
+        """Return the facts about the file system of the tester's first directory. They are unknown if this is a device
+        or on another path than the volume's first, which the facts describe."""
+        first = "".join(self.layout["run_directories"][:1])
+        return self.facts if first and self.layout["directories"][0].startswith(f"{first}/") else {}
 
 
 def for_round(plan: dict[str, Any], number: int, load: int | None) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import os
 import re
 import socket
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _mounts, _places
+from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _mounts
 
 NFS_PARAMETERS = "/sys/module/nfs/parameters"
 CLIENT_IDENTIFIER = "/sys/fs/nfs/net/nfs_client/identifier"
@@ -23,8 +23,7 @@ MOUNT_KEYS = ("mount_point", "mount_source", "mount_options", "filesystem_type")
 
 def settings_of(path, directory):
     """Return the settings for a path, and whether the ``directory`` below it exists."""
-    existing = os.path.realpath(_places.nearest_existing(path))
-    mount = _mounts.mount_of(existing, _mounts.read_mounts()) or {}
+    mount = _mounts.mount_of(path)
     found = dict((key, mount.get(key) or "") for key in MOUNT_KEYS)
     found.update(
         _machine.identity(),
@@ -34,19 +33,20 @@ def settings_of(path, directory):
         mount_namespace=_namespace("mnt"),
         recover_lost_locks=_read(os.path.join(NFS_PARAMETERS, "recover_lost_locks")),
         nfs4_unique_id=_read(CLIENT_IDENTIFIER) or _read(os.path.join(NFS_PARAMETERS, "nfs4_unique_id")),
-        lease_s=lease_s(_read(MOUNT_STATISTICS, 1 << 20), found["mount_point"]),
+        lease_s=lease_s(_read(MOUNT_STATISTICS, 1 << 20), found["mount_source"], found["mount_point"]),
         server_address=server_address(found["mount_source"], found["mount_options"]),
         directory_exists=os.path.isdir(directory) and not os.path.islink(directory),
     )
     return found
 
 
-def lease_s(statistics, mount_point):
+def lease_s(statistics, mount_source, mount_point):
     """Return the lease of the file server in seconds, from the statistics of all NFS mounts; None if they do not show
     it."""
     sections = re.split(r"^device ", statistics, flags=re.MULTILINE)
     for section in reversed(sections):
-        if " mounted on %s with fstype nfs" % mount_point in section.split("\n", 1)[0]:
+        line = _mounts.unescape(section.split("\n", 1)[0])
+        if line.startswith("%s mounted on %s with fstype nfs" % (mount_source, mount_point)):
             found = re.search(r"\blease_time=([0-9]{1,6})\b", section)
             return int(found.group(1)) if found else None
     return None

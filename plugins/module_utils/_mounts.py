@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Determines the mount that a path is on, from the kernel's mountinfo.
+"""Determines the mount that a path is on, as the kernel does.
 
 Private to this collection; it may change at any time.
 """
@@ -48,11 +48,13 @@ def unescape(field):
 def parse_mountinfo(text):
     """Return the mounts of a /proc/<pid>/mountinfo as a list of dicts, in the kernel's order.
 
-    Each has ``mount_point``, ``filesystem_type``, ``mount_source``, ``mount_options`` and
-    ``device_number`` ("major:minor"). Malformed lines are skipped.
+    Each has ``mount_id``, ``parent_id``, ``mount_point``, ``filesystem_type``, ``mount_source``, ``mount_options`` and
+    ``device_number`` ("major:minor"), which identifies the file system, unlike st_dev, which differs between the
+    subvolumes of one file system. Malformed lines are skipped.
     """
     mounts = []
-    for line in text.splitlines():
+    # splitlines() would also split at characters that the kernel does not escape, such as a carriage return.
+    for line in text.split("\n"):
         left, separator, right = line.partition(" - ")
         before, after = left.split(" "), right.split(" ")
         if not separator or len(before) < 6 or len(after) < 2:
@@ -62,6 +64,8 @@ def parse_mountinfo(text):
             options = ",".join(dict.fromkeys((options + "," + after[2]).split(",")))
         mounts.append(
             dict(
+                mount_id=before[0],
+                parent_id=before[1],
                 mount_point=unescape(before[4]),
                 device_number=before[2],
                 mount_options=options,
@@ -72,29 +76,76 @@ def parse_mountinfo(text):
     return mounts
 
 
-def mount_of(path, mounts):
-    """Return the mount of the absolute, resolved ``path``: the longest mount point above it or, if several mounts have
-    this mount point, the last one. None if there is no such mount."""
-    best = None
-    for mount in mounts:
-        point = mount["mount_point"]
-        inside = point == "/" or path == point or path.startswith(point + "/")
-        if inside and (best is None or len(point) >= len(best["mount_point"])):
-            best = mount
-    return best
+def mount_of(path):
+    """Return the mount that holds ``path`` or, if that does not exist, the nearest directory above it that does. Empty
+    if it is unknown.
+
+    Mount points are not compared with the path, because a mount may be hidden by a later one on a directory above it.
+    """
+    while True:
+        try:
+            return mount_at(path)
+        except (FileNotFoundError, NotADirectoryError):
+            if path in ("/", ""):
+                return {}
+            path = os.path.dirname(path.rstrip("/"))
+        except OSError:
+            return {}  # this user may not look it up, and the mount of a directory above it would be a guess
 
 
-def mount_point_of(path, mounts):
+def mount_at(path):
+    """Return the mount that holds an existing ``path``; empty if the kernel does not show it. Raises OSError."""
+    # O_DIRECTORY would trigger an automounter.
+    descriptor = os.open(path, os.O_PATH)
+    try:
+        return mount_of_open(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def mount_of_open(descriptor, pid="self"):
+    """Return the mount that holds a file that a process has open; empty if the kernel does not show it."""
+    try:
+        with open("/proc/%s/fdinfo/%s" % (pid, descriptor)) as stream:
+            number = next((line.split()[1] for line in stream if line.startswith("mnt_id:")), None)
+    except OSError:
+        return {}
+    return next((mount for mount in read_mounts(pid) if mount["mount_id"] == number), {})
+
+
+def mount_by_name(path):
+    """Return the mount that holds the absolute ``path``, which contains no symlink, without looking it up, for storage
+    that does not answer. Empty if it is unknown.
+
+    As in the kernel, only mounts on the mount found so far count for the next component of the path.
+    """
+    mounts, found, point = read_mounts(), {}, ""
+    for name in [""] + [name for name in path.split("/") if name]:
+        point, above = os.path.join(point, name) or "/", True
+        while above:
+            above = next((each for each in mounts if each["mount_point"] == point and _is_on(each, found, mounts)), {})
+            found = above or found
+    return found
+
+
+def _is_on(mount, below, mounts):
+    """True if ``mount`` is mounted on the mount ``below`` or, without this, if it is the root of the tree."""
+    if below:
+        return mount["parent_id"] == below["mount_id"] != mount["mount_id"]
+    return mount["parent_id"] == mount["mount_id"] or all(each["mount_id"] != mount["parent_id"] for each in mounts)
+
+
+def mount_point_of(path):
     """Return the mount point that contains the absolute ``path``. Empty if it is unknown, or if only the automounter is
     there."""
-    mount = mount_of(path, mounts)
+    mount = mount_of(path)
     return mount["mount_point"] if mount and mount["filesystem_type"] != "autofs" else ""
 
 
-def read_mounts():
-    """Return the mounts that this process sees; an empty list if /proc is not available."""
+def read_mounts(pid="self"):
+    """Return the mounts that a process sees; an empty list if this user may not read them."""
     try:
-        with open("/proc/self/mountinfo", "rb") as stream:
+        with open("/proc/%s/mountinfo" % pid, "rb") as stream:
             return parse_mountinfo(stream.read().decode("utf-8", "surrogateescape"))
     except OSError:
         return []

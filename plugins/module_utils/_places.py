@@ -35,7 +35,7 @@ def why_unwritable(directory, options):
 def why_not_executable(directory):
     """Return the reason if programs cannot be run from ``directory``, according to its mount options; otherwise
     empty."""
-    mount = _mounts.mount_of(os.path.realpath(nearest_existing(directory)), _mounts.read_mounts()) or {}
+    mount = _mounts.mount_of(directory)
     if "noexec" not in mount.get("mount_options", "").split(","):
         return ""
     return (

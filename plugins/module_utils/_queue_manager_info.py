@@ -213,14 +213,14 @@ def _located(path):
     OSError."""
     directory = os.path.realpath(path)
     parent = _places.nearest_existing(os.path.dirname(directory))
-    existing = _places.nearest_existing(directory)
-    return dict(log_path=path, log_directory=directory, log_parent=parent, problem="", filesystem=_filesystem(existing))
+    filesystem = _filesystem(directory)
+    return dict(log_path=path, log_directory=directory, log_parent=parent, problem="", filesystem=filesystem)
 
 
-def _filesystem(directory):
-    mount = _mounts.mount_of(directory, _mounts.read_mounts()) or {}
+def _filesystem(path):
+    mount = _mounts.mount_of(path)
     facts = dict((key, mount.get(key)) for key in ("mount_point", "mount_source", "filesystem_type", "device_number"))
-    return dict(facts, **_mounts.space(directory))
+    return dict(facts, **_mounts.space(_places.nearest_existing(path)))
 
 
 def _named(said, seen, source=FROM_QM_INI):

@@ -10,7 +10,7 @@ import os
 import re
 import stat
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _ini_files, _time_limit
+from ansible_collections.mqops.logdisk.plugins.module_utils import _block_devices, _ini_files, _mounts, _time_limit
 
 MQS_INI = "/var/mqm/mqs.ini"
 QUEUE_MANAGER_FILES = re.compile(
@@ -251,10 +251,10 @@ def why_not_to_cut(mqs_ini=MQS_INI):
     return ""
 
 
-def open_log_devices():
-    """Return the devices (st_dev) of the recovery log files that a process has open, as far as this user may see
-    them."""
-    devices = set()
+def open_log_file_systems():
+    """Return the device numbers of the file systems with recovery log files that a process has open, as far as this
+    user may see them."""
+    found = set()
     for pid in os.listdir("/proc"):
         directory = "/proc/%s/fd" % pid
         try:
@@ -265,10 +265,12 @@ def open_log_devices():
             link = os.path.join(directory, descriptor)
             try:
                 if re.search(r"/active/S[0-9]{7}\.LOG\Z", os.readlink(link)):
-                    devices.add(os.stat(link).st_dev)
+                    # A file system that was unmounted with umount --lazy has no mount.
+                    number = _mounts.mount_of_open(descriptor, pid).get("device_number")
+                    found.add(number or _block_devices.number_of(os.stat(link).st_dev))
             except OSError:
                 continue
-    return devices
+    return found
 
 
 def has_log(directory):

@@ -23,7 +23,7 @@ import stat
 import time
 import zlib
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _marks, _mounts, _process
+from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _marks, _mounts, _process, _time_limit
 
 TABLE_NAMES = (
     "run.csv",
@@ -45,6 +45,7 @@ RELEASED_NAME = "released"
 REMOVED_NAME = "removed"
 """The supervisor creates this file last, if the run has left nothing on the file systems under test."""
 
+MOUNT_LIMIT_S = 3
 SMALL_FILE_MAX_BYTES = 65536
 TABLE_MAX_BYTES = 64 << 20
 RUN_NAME = re.compile(r"\A[0-9A-Za-z][0-9A-Za-z._-]{0,120}\Z")
@@ -162,9 +163,8 @@ class Run:
 
     def write_start(self, content):
         """Write a dict to start.json that describes what was started, with the mount points of its ``paths``."""
-        mounts = _mounts.read_mounts()
-        points = dict((path, _mounts.mount_point_of(path, mounts)) for path in content.get("paths", ()))
-        content = dict(dict(mount_points=points), **content)
+        if "mount_points" not in content:
+            content = dict(content, mount_points=_mount_points(content.get("paths", ())))
         write_aside(os.path.join(self.path, "start.json"), json.dumps(content, sort_keys=True))
 
     def read_start(self):
@@ -178,11 +178,11 @@ class Run:
     def missing_mounts(self):
         """Return the paths of the workspace that are no longer on the mount point on which they were when the run was
         started, with that mount point. The directories of the run cannot be seen there, so they may still exist."""
-        points, mounts = self.read_start().get("mount_points"), _mounts.read_mounts()
+        points = self.read_start().get("mount_points")
         return dict(
             (path, point)
             for path, point in (points.items() if isinstance(points, dict) else ())
-            if isinstance(point, str) and point and point != _mounts.mount_point_of(path, mounts)
+            if isinstance(point, str) and point and point != _mounts.mount_point_of(path)
         )
 
     def read_text(self, name, limit=SMALL_FILE_MAX_BYTES):
@@ -257,6 +257,12 @@ class Run:
             return False
         shutil.rmtree(self.path)
         return True
+
+
+def _mount_points(paths):
+    """Return the mount point of each path; empty if it is unknown or if its storage does not answer."""
+    found = _time_limit.call_all([lambda path=path: _mounts.mount_point_of(path) for path in paths], MOUNT_LIMIT_S)
+    return dict((path, point if isinstance(point, str) else "") for path, point in zip(paths, found))
 
 
 def terminate(runs, patience_s):

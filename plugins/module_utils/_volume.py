@@ -6,15 +6,12 @@
 Private to this collection; it may change at any time.
 """
 
-import os
-
 from ansible_collections.mqops.logdisk.plugins.module_utils import _mounts, _places, _volume_identity
 
 
 def facts_of(path):
     """Return the facts that identify the volume below ``path``, in the same form as for a certified volume."""
-    existing = os.path.realpath(_places.nearest_existing(path))
-    mount = _mounts.mount_of(existing, _mounts.read_mounts()) or {}
+    existing, mount = _places.nearest_existing(path), _mounts.mount_of(path)
     facts = dict(
         (key, mount.get(key))
         for key in ("mount_point", "mount_source", "mount_options", "filesystem_type", "device_number")

@@ -18,7 +18,7 @@ import stat
 import struct
 import time
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _block_devices, _mounts, _places
+from ansible_collections.mqops.logdisk.plugins.module_utils import _block_devices, _mounts
 
 LIMITS = ("volume_iops", "volume_throughput", "instance_iops", "instance_throughput")
 """The limits that have separate counters. An instance store has only one limit."""
@@ -47,7 +47,7 @@ _CONTROLLER_NAME = re.compile(r"\Anvme[0-9]+\Z")
 def read_below(path):
     """Return the counters of the volumes below the file system that contains, or would contain, ``path``; see
     :func:`read_counters`."""
-    mount = _mounts.mount_of(os.path.realpath(_places.nearest_existing(path)), _mounts.read_mounts()) or {}
+    mount = _mounts.mount_of(path)
     return read_counters(mount.get("device_number"), mount.get("mount_source"))
 
 

@@ -76,7 +76,7 @@ def _driver(disk, sysfs):
 def _of_udev(number, run):
     try:
         with open(os.path.join(run, "udev", "data", "b" + number), "rb") as stream:
-            lines = stream.read(65536).decode("utf-8", "replace").splitlines()
+            lines = stream.read(65536).decode("utf-8", "replace").split("\n")
     except (IOError, OSError):
         return ""
     return next((line[len("E:ID_FS_UUID=") :] for line in lines if line.startswith("E:ID_FS_UUID=")), "")

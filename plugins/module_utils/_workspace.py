@@ -124,7 +124,7 @@ class Preflight:
         self.refusals = []
         self.unknown = []
         self.existing = _places.nearest_existing(path)
-        self.mount = _mounts.mount_of(os.path.realpath(self.existing), _mounts.read_mounts()) or {}
+        self.mount = _mounts.mount_of(path)
         self.facts = dict(
             (key, self.mount.get(key))
             for key in ("mount_point", "mount_source", "mount_options", "filesystem_type", "device_number")
@@ -194,22 +194,22 @@ class Preflight:
                 )
 
     def _running_queue_managers(self):
-        device = os.stat(self.existing).st_dev
+        system = self.facts["device_number"]
         running = _queue_managers.running_queue_managers()
         paths, unknown = _queue_managers.configured_log_paths(self.mqs_ini)
-        devices = _devices(dict((name, path) for name, path in paths.items() if name in running))
+        systems = _file_systems(dict((name, path) for name, path in paths.items() if name in running))
         if running:
             self.unknown.extend(unknown)
-        here = sorted(name for name in devices if devices[name] == device)
+        here = sorted(name for name in systems if systems[name] and systems[name] == system)
         for name in here:
             self._refuse(
                 "the running queue manager %s logs to this file system (%s)" % (name, paths[name]), "active_log"
             )
-        if not here and device in _queue_managers.open_log_devices():
+        if not here and system in _queue_managers.open_log_file_systems():
             self._refuse("a process has recovery log extents open on this file system", "active_log")
         # A log path below a directory that this user may not search is considered unknown, just as if it could not be
         # read.
-        unplaced = sorted(name for name in set(running) if devices.get(name) is None)
+        unplaced = sorted(name for name in set(running) if not (system and systems.get(name)))
         if unplaced:
             # A problem with mqs.ini itself may be the reason for every queue manager, one with another's qm.ini is not.
             of_each = "the log path of queue manager "
@@ -229,8 +229,8 @@ class Preflight:
         cannot see does not count."""
         paths = _queue_managers.configured_log_paths(self.mqs_ini)[0]
         paths = dict((name, paths[name]) for name in names if name in paths)
-        devices, device = _devices(paths), os.stat(self.existing).st_dev
-        return sorted(name for name in paths if devices[name] == device and _has_log(paths[name]))
+        systems, system = _file_systems(paths), self.mount.get("device_number")
+        return sorted(name for name in paths if system and systems[name] == system and _has_log(paths[name]))
 
     def _hidden_processes(self):
         if _queue_managers.sees_processes():
@@ -637,27 +637,24 @@ def _is_file(name, parent):
     return stat.S_ISREG(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode)
 
 
-def _devices(paths):
-    """Return the device of each path in the dict ``paths``; None if it cannot be determined.
+def _file_systems(paths):
+    """Return the device number of the file system of each path in the dict ``paths``; None if it cannot be determined.
 
-    For storage that does not answer, the device is taken from the mount table, so that the other tests are not blocked.
+    For storage that does not answer, it is taken from the tree of mounts, so that the other tests are not blocked.
     """
-    names, mounts = sorted(paths), _mounts.read_mounts()
+    names = sorted(paths)
     found = dict(
-        zip(names, _time_limit.call_all([lambda path=paths[name]: _device(path) for name in names], DEVICE_LIMIT_S))
+        zip(
+            names,
+            _time_limit.call_all([lambda path=paths[name]: _mounts.mount_at(path) for name in names], DEVICE_LIMIT_S),
+        )
     )
     for name in names:
-        if isinstance(found[name], _time_limit.TimeLimitError):
-            number = (_mounts.mount_of(paths[name], mounts) or {}).get("device_number")
-            found[name] = os.makedev(*map(int, number.split(":"))) if number else None
-    return found
-
-
-def _device(path):
-    try:
-        return os.stat(path).st_dev
-    except OSError:
-        return None
+        if isinstance(found[name], _time_limit.NoAnswerError):
+            found[name] = _mounts.mount_by_name(paths[name])
+        elif isinstance(found[name], _time_limit.TimeLimitError):
+            found[name] = {}
+    return dict((name, found[name].get("device_number")) for name in names)
 
 
 def _has_log(path):

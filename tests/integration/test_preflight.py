@@ -72,6 +72,12 @@ CASES = {
     "mount": Case(
         "", "is on the mount point /fut, but workspace_expect_mount is /mqlog", "", {"workspace_expect_mount": "/mqlog"}
     ),
+    "hidden": Case(
+        "mkdir -p /fut/mqm/log /fut/other/log; mount -t tmpfs log /fut/mqm/log; mount --bind /fut/other /fut/mqm",
+        "is on the mount point /fut/mqm, but workspace_expect_mount is /fut/mqm/log",
+        "",
+        {"workspace_path": "/fut/mqm/log/logdisk", "workspace_expect_mount": "/fut/mqm/log"},
+    ),
     "unmounted": Case(
         "", "/fut/none does not exist: is its file system mounted?", "", {"workspace_path": "/fut/none/logdisk"}
     ),

@@ -172,8 +172,7 @@ def places_of(log_path):
         extents = [name for name in os.listdir(active) if re.match(r"S\d+\.LOG\Z", name)]
     except OSError:
         extents = []
-    mounts = _mounts.read_mounts()
-    found = [_place(directory, mounts) for directory in _directories(active if extents else top)]
+    found = [_place(directory) for directory in _directories(active if extents else top)]
     if not found:
         raise SourceError(
             "cannot look into the log path %s: set observe_log_path to a directory that this account may read"
@@ -192,10 +191,9 @@ def _directories(top):
     return found
 
 
-def _place(directory, mounts):
+def _place(directory):
     # If a file system has subvolumes, stat() shows a different device than the kernel uses for the file system.
-    mount = _mounts.mount_of(directory, mounts)
-    number = mount["device_number"] if mount else ""
+    number = _mounts.mount_of(directory).get("device_number", "")
     status = os.stat(directory)
     major, minor = (
         [int(part) for part in number.split(":")]

@@ -36,6 +36,11 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options 
 SCHEMA = 1
 SEARCH = "search"
 """The key that only orders of a round of a search have."""
+MOUNT_KEYS = ("mount_point", "mount_source", "device_number")
+"""The facts that identify the file system of a directory, and their keys in run.csv."""
+_WITHOUT_DEVICE = "0:"
+"""The beginning of the number of a file system that is not on one block device. For such a file system, the tester
+reports the device below it, if there is one."""
 CLOCK_SLACK_S = 60.0
 """How much a host's clock may be stepped between the order and the start before its tables are refused. Tables of
 another order also differ in their start, which is compared exactly."""
@@ -67,11 +72,13 @@ def make_order(
     ordered_epoch_s: float,
     deadline_epoch_s: float,
     search: Mapping[str, Any] | None = None,
+    mount: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return an order. It identifies the tester by its sources and the machine by its facts, and contains the option
     values with which the tester is started (``told``). Times are by the host's clock.
 
-    ``search`` holds the parameters of a search for the capacity, with the number of this ``round``.
+    ``search`` holds the parameters of a search for the capacity, with the number of this ``round``. ``mount`` holds the
+    facts about the file system of the first directory, as the preflight found them.
     """
     workload = told.get("workload", MQ_LOG)
     unset = {each.key: each.unset if each.belongs_to(workload) else "" for each in OPTIONS}
@@ -92,6 +99,7 @@ def make_order(
         "ordered_epoch_s": ordered_epoch_s,
         "deadline_epoch_s": deadline_epoch_s,
         "clock_error_s": float(facts.get("clock_offset_error_s") or 0),
+        "mount": {key: text for key in MOUNT_KEYS if (text := _text((mount or {}).get(key)))},
         **({SEARCH: dict(search)} if search else {}),
     }
 
@@ -154,6 +162,9 @@ def _run_pairs(order: Mapping[str, Any], run: Mapping[str, str]) -> Iterator[Pai
     texts = order["texts"]
     for key in sorted({*texts, *(key for key in run if _PART.match(key))}):
         yield key.replace("_", " "), run.get(key, ""), printable(texts.get(key, ""))
+    for key, wanted in order["mount"].items():
+        if not (key == "device_number" and wanted.startswith(_WITHOUT_DEVICE)):
+            yield key.replace("_", " "), run.get(key, ""), printable(wanted)
     for number, wanted in enumerate(order["directories"], start=1):
         yield f"directory {number}", run.get(f"directory_{number}", ""), printable(wanted)
 

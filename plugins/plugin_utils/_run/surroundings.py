@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 
+from ansible_collections.mqops.logdisk.plugins.module_utils import _mounts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
 
 REPORTS = "reports"
@@ -41,7 +42,6 @@ def vanishes(path: str) -> bool:
     path = os.path.realpath(path)
     if os.path.commonpath((private, path)) == private:
         return True
-    try:
-        return os.stat(path).st_dev == os.stat(os.sep).st_dev
-    except OSError:
-        return True
+    # st_dev would not do: a directory of the same file system may be mounted, and a subvolume has its own number.
+    mount = _mounts.mount_of(path)
+    return not mount or mount == _mounts.mount_of(os.sep)

@@ -17,12 +17,25 @@ device nas1:/mq mounted on /MQHA with fstype nfs4 statvers=1.1
 \tnfsv4:\tbm0=0xfdffbfff,acl=0x3,sessions,pnfs=not configured,lease_time=90,lease_expired=0
 device nas2:/home mounted on /home with fstype nfs4 statvers=1.1
 \tnfsv4:\tlease_time=30,lease_expired=0
+device nas2:/my\\040home mounted on /my\\040home with fstype nfs4 statvers=1.1
+\tnfsv4:\tlease_time=20,lease_expired=0
 """
 
 
-@pytest.mark.parametrize(("mount_point", "lease_s"), [("/MQHA", 90), ("/home", 30), ("/tmp", None), ("/none", None)])
-def test_the_lease_of_the_server(mount_point, lease_s):
-    assert _lock_settings.lease_s(STATISTICS, mount_point) == lease_s
+@pytest.mark.parametrize(
+    ("source", "mount_point", "lease_s"),
+    [
+        ("nas1:/mq", "/MQHA", 90),
+        ("nas3:/mq", "/MQHA", None),
+        ("nas2:/home", "/home", 30),
+        ("nas2:/my home", "/my home", 20),
+        ("tmpfs", "/tmp", None),
+        ("nas1:/mq", "/none", None),
+    ],
+)
+def test_the_lease_of_the_server(source, mount_point, lease_s):
+    """Several file systems may be mounted on one mount point, of which only one can be seen."""
+    assert _lock_settings.lease_s(STATISTICS, source, mount_point) == lease_s
 
 
 @pytest.mark.parametrize(

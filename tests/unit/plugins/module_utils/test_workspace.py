@@ -11,7 +11,7 @@ import shutil
 from types import SimpleNamespace
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _queue_managers, _workspace
+from ansible_collections.mqops.logdisk.plugins.module_utils import _marks, _mounts, _queue_managers, _workspace
 
 RUN = "20261121T104935Z-1f0c2a"
 CONFIGURED_LOG_PATHS = _queue_managers.configured_log_paths
@@ -20,7 +20,7 @@ CONFIGURED_LOG_PATHS = _queue_managers.configured_log_paths
 @pytest.fixture(autouse=True)
 def _no_queue_manager_on_this_machine(monkeypatch):
     monkeypatch.setattr(_queue_managers, "running_queue_managers", list)
-    monkeypatch.setattr(_queue_managers, "open_log_devices", set)
+    monkeypatch.setattr(_queue_managers, "open_log_file_systems", set)
     monkeypatch.setattr(_queue_managers, "sees_processes", lambda: True)
     monkeypatch.setattr(_queue_managers, "configured_log_paths", lambda mqs_ini: ({}, []))
 
@@ -487,15 +487,15 @@ def test_the_queue_managers_whose_log_is_on_the_file_system_are_named(tmp_path, 
 
 
 def test_a_log_path_that_this_user_may_not_look_up_is_unknown(tmp_path, monkeypatch):
-    def stat(path, *arguments, **more):
+    def mount_at(path):
         if path == "/closed/log/QM1/":
             raise PermissionError(13, "Permission denied")
-        return real(path, *arguments, **more)
+        return real(path)
 
-    real = os.stat
+    real = _mounts.mount_at
     monkeypatch.setattr(_queue_managers, "running_queue_managers", lambda: ["QM1"])
     monkeypatch.setattr(_queue_managers, "configured_log_paths", lambda mqs_ini: ({"QM1": "/closed/log/QM1/"}, []))
-    monkeypatch.setattr(os, "stat", stat)
+    monkeypatch.setattr(_mounts, "mount_at", mount_at)
     assert ["(QM1)" in text and "unknown_log" in text for text in preflight(tmp_path / "ws").refusals] == [True]
 
 
@@ -522,23 +522,10 @@ def test_a_queue_manager_that_mqs_ini_does_not_list_is_found_by_another_mqs_ini(
     )
 
 
-@pytest.mark.parametrize("log_path, refused", [("/dev/shm/log/QM1", False), ("here/log/QM1", True)])
-def test_storage_that_does_not_answer_does_not_make_other_storage_untestable(tmp_path, monkeypatch, log_path, refused):
-    def stat(path, *arguments, **more):
-        return os.read(os.pipe()[0], 1) if str(path).endswith("/log/QM1") else real(path, *arguments, **more)
-
-    real, place = os.stat, str(tmp_path / log_path)
-    if real("/dev/shm").st_dev == real(tmp_path).st_dev:
-        pytest.skip("one file system")
-    monkeypatch.setattr(_workspace, "DEVICE_LIMIT_S", 0.5)
-    monkeypatch.setattr(_queue_managers, "running_queue_managers", lambda: ["QM1"])
-    monkeypatch.setattr(_queue_managers, "configured_log_paths", lambda mqs_ini: ({"QM1": place}, []))
-    monkeypatch.setattr(os, "stat", stat)
-    assert ["QM1" in text and "active_log" in text for text in preflight(tmp_path / "ws").refusals] == [True] * refused
-
-
 def test_open_extents_are_only_mentioned_without_a_name(tmp_path, monkeypatch):
-    monkeypatch.setattr(_queue_managers, "open_log_devices", lambda: {os.stat(tmp_path).st_dev})
+    monkeypatch.setattr(
+        _queue_managers, "open_log_file_systems", lambda: {_mounts.mount_of(str(tmp_path))["device_number"]}
+    )
     assert ["extents open" in text for text in preflight(tmp_path / "ws").refusals] == [True]
     monkeypatch.setattr(_queue_managers, "running_queue_managers", lambda: ["QM1"])
     monkeypatch.setattr(_queue_managers, "configured_log_paths", lambda mqs_ini: ({"QM1": str(tmp_path)}, []))

@@ -222,10 +222,10 @@ def test_a_run_stays_known_while_its_file_system_is_not_mounted(options, tmp_pat
     directory = made(path)
     run = ended_run(options, finished=False)
     root, own = ({"mount_point": point, "filesystem_type": "ext4"} for point in ("/", path))
-    monkeypatch.setattr(_mounts, "read_mounts", lambda: [root, own])
+    monkeypatch.setattr(_mounts, "mount_of", lambda path: own)
     run.write_start({"paths": [path]})
     os.rename(path, path + ".unmounted")
-    monkeypatch.setattr(_mounts, "read_mounts", lambda: [root])
+    monkeypatch.setattr(_mounts, "mount_of", lambda path: root)
     found = cleanup.clean(options, False)
     assert (run.exists(), found["removed"]) == (True, [])
     assert found["left"] == [
@@ -233,7 +233,7 @@ def test_a_run_stays_known_while_its_file_system_is_not_mounted(options, tmp_pat
         f"remove {run.path}"
     ]
     os.rename(path + ".unmounted", path)
-    monkeypatch.setattr(_mounts, "read_mounts", lambda: [root, own])
+    monkeypatch.setattr(_mounts, "mount_of", lambda path: own)
     assert cleanup.clean(options, False)["removed"] == [directory, path, run.path]
 
 

@@ -112,7 +112,7 @@ def test_a_directory_with_a_file_of_somebody_else_is_left(options, tmp_path):
 def uncreated(options, tmp_path, monkeypatch):
     """The parameters for a volume whose directories are created with the start, on a path that does not exist yet."""
     monkeypatch.setattr(_queue_managers, "running_queue_managers", list)
-    monkeypatch.setattr(_queue_managers, "open_log_devices", set)
+    monkeypatch.setattr(_queue_managers, "open_log_file_systems", set)
     monkeypatch.setattr(_queue_managers, "sees_processes", lambda: True)
     path = str(tmp_path / "new")
     run = os.path.join(path, f"logdisk-{RUN}-log")

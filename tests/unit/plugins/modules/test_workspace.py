@@ -24,7 +24,7 @@ RUN = "20261121T104935Z-1f0c2a"
 @pytest.fixture(autouse=True)
 def _no_queue_manager_on_this_machine(monkeypatch):
     monkeypatch.setattr(_queue_managers, "running_queue_managers", list)
-    monkeypatch.setattr(_queue_managers, "open_log_devices", set)
+    monkeypatch.setattr(_queue_managers, "open_log_file_systems", set)
     monkeypatch.setattr(_queue_managers, "sees_processes", lambda: True)
 
 

@@ -37,7 +37,7 @@ PLAN = {
 }
 
 
-def order(workload="mq-log", directories=DIRECTORIES, more=None, **changes):
+def order(workload="mq-log", directories=DIRECTORIES, more=None, mount=None, **changes):
     shipped = str(fabricate.PROJECT / "roles/sweep/files/workloads")
     plan = make_plan(
         {f"sweep_{name}": value for name, value in {**PLAN, **changes}.items()},
@@ -46,7 +46,7 @@ def order(workload="mq-log", directories=DIRECTORIES, more=None, **changes):
         workload=load_workload(workload, shipped),
     )
     told = {**plan["told"], "deadline": 300, "startAt": f"{START:.3f}", **(more or {})}
-    return _order.make_order(RUN_ID, "h7", "log", FACTS, "ab" * 32, told, directories, ORDERED, DEADLINE)
+    return _order.make_order(RUN_ID, "h7", "log", FACTS, "ab" * 32, told, directories, ORDERED, DEADLINE, mount=mount)
 
 
 ANSWERED = {
@@ -109,6 +109,31 @@ def test_what_was_ordered_comes_home():
 )
 def test_tables_of_another_order_are_named(run_keys, said):
     assert _order.table_differences(order(), answered(**run_keys)) == [said]
+
+
+EXT4 = {"mount_point": "/mqm/log", "mount_source": "/dev/sdb1", "device_number": "8:17", "filesystem_type": "ext4"}
+BTRFS = {**EXT4, "device_number": "0:39", "filesystem_type": "btrfs"}
+
+
+@pytest.mark.parametrize(
+    ("mount", "run_keys", "said"),
+    [
+        (EXT4, {}, []),
+        (EXT4, {"mount_point": "/mqm"}, ["mount point /mqm instead of /mqm/log"]),
+        (EXT4, {"mount_point": None}, ["mount point nothing instead of /mqm/log"]),
+        (EXT4, {"mount_source": "/dev/sda1"}, ["mount source /dev/sda1 instead of /dev/sdb1"]),
+        (EXT4, {"device_number": "8:1"}, ["device number 8:1 instead of 8:17"]),
+        # The tester names the block device of a file system that has a number without one.
+        (BTRFS, {}, []),
+        (BTRFS, {"mount_source": "/dev/sda1"}, ["mount source /dev/sda1 instead of /dev/sdb1"]),
+        # The mount could not be determined, or the tester's first directory is on a device or another path.
+        (dict.fromkeys(EXT4), {}, []),
+        ({}, {"mount_point": "/mqm"}, []),
+    ],
+)
+def test_a_file_system_that_was_not_ordered_is_named(mount, run_keys, said):
+    found = {key: EXT4[key] for key in ("mount_point", "mount_source", "device_number")}
+    assert _order.table_differences(order(mount=mount), answered(**{**found, **run_keys})) == said
 
 
 @pytest.mark.parametrize("began", [ORDERED - 60, ORDERED, START, DEADLINE + 60])

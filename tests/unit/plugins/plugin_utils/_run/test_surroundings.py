@@ -6,9 +6,6 @@
 
 from __future__ import annotations
 
-import os
-import types
-
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import surroundings
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import in_awx, report_directory, vanishes
@@ -37,19 +34,16 @@ def test_what_vanishes_with_a_job_of_awx(private, monkeypatch, tmp_path):
     other = tmp_path / "other"
     other.mkdir()
     (private / "project/link").symlink_to(other)
-    devices = {"/": 1, str(other): 1}
-    monkeypatch.setattr(
-        surroundings.os,
-        "stat",
-        lambda path, real=os.stat: (
-            types.SimpleNamespace(st_dev=devices.get(str(path))) if str(path) in devices else real(path)
-        ),
-    )
+    mounts = {}
+    monkeypatch.setattr(surroundings._mounts, "mount_of", lambda path: mounts.get(str(path), {"mount_id": "1"}))
     inside = str(private / "project/reports")
     assert not in_awx() and not vanishes(inside)
     monkeypatch.setenv("JOB_ID", "17")
     assert in_awx() and vanishes(inside) and vanishes(str(private))
     # First a directory in the container that is not on a separate volume, then one that is.
     assert vanishes(str(other)) and vanishes(str(tmp_path / "none"))
-    devices[str(other)] = 2
+    # The volume may be a directory of the same file system.
+    mounts[str(other)] = {"mount_id": "2"}
     assert not vanishes(str(other)) and not vanishes(str(private / "project/link"))
+    mounts[str(other)] = {}
+    assert vanishes(str(other))
