@@ -134,7 +134,7 @@ static bool prepare_run(struct run *run) {
             &run->failure, EXIT_REFUSED, "--acknowledge: no memory, or no thread, for the acknowledgements");
     }
     screen_initial_write(&workspace->initial_write);
-    run->disturbance = (struct disturbance){.disk = run->identity.disk, .threads_known = true};
+    run->disturbance = (struct disturbance){.disks = run->identity.stack.tops, .threads_known = true};
     cgroup_find(&run->disturbance.cgroup, "cpu");
     io_limits_init(&run->io_limits, &run->backing.levels);
     return true;

@@ -31,26 +31,26 @@ bool preflight_surroundings(struct run *run, struct failure *failure) {
                        options->workload == WORKLOAD_STREAMS ? TABLES_OF_STREAMS : TABLES_OF_LOG, failure);
 }
 
-static bool under_test(const struct workload *workload, dev_t device) {
+static bool under_test(const struct workload *workload, dev_t file_system) {
     for (uint32_t i = 0; i < workload->places_count; i++) {
         const struct place *place = &workload->places[i];
         struct statfs system;
-        if (place->device == device && fstatfs(place->fd, &system) == 0 && system.f_type != TMPFS) {
+        if (place->file_system == file_system && fstatfs(place->fd, &system) == 0 && system.f_type != TMPFS) {
             return true;
         }
     }
     return false;
 }
 
-// Returns the device number of the file system of a regular file or directory; 0 for anything else.
-static dev_t device_of(int fd) {
+// Returns the number of the file system of a regular file or directory; 0 for anything else.
+static dev_t number_of(int fd) {
     struct stat status;
-    return fstat(fd, &status) == 0 && (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) ? status.st_dev : 0;
+    return fstat(fd, &status) == 0 && (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) ? file_system_of(fd) : 0;
 }
 
-static bool note_if_under_test(struct run *run, const char *name, dev_t device) {
+static bool note_if_under_test(struct run *run, const char *name, dev_t file_system) {
     size_t length = strlen(run->under_test);
-    bool noted = device != 0 && under_test(&run->workload, device);
+    bool noted = file_system != 0 && under_test(&run->workload, file_system);
     if (noted) {
         (void)snprintf(run->under_test + length, sizeof run->under_test - length, "%s%s", length > 0 ? ", " : "", name);
     }
@@ -59,12 +59,12 @@ static bool note_if_under_test(struct run *run, const char *name, dev_t device) 
 
 // File systems in memory (tmpfs) are ignored, because they do not hang.
 static void look_at_own_files(struct run *run) {
-    (void)note_if_under_test(run, "--tables", device_of(run->tables.dir_fd));
-    (void)note_if_under_test(run, "--csvFile", device_of(run->csvfile.fd));
-    run->progress_under_test = note_if_under_test(run, "--progress", run->progress.device);
-    (void)(run->trace.path != NULL && note_if_under_test(run, "--trace", device_of(run->trace.fd)));
-    bool screen = note_if_under_test(run, "standard output", device_of(STDOUT_FILENO));
-    run->console_under_test = note_if_under_test(run, "standard error", device_of(STDERR_FILENO)) || screen;
+    (void)note_if_under_test(run, "--tables", number_of(run->tables.dir_fd));
+    (void)note_if_under_test(run, "--csvFile", number_of(run->csvfile.fd));
+    run->progress_under_test = note_if_under_test(run, "--progress", run->progress.file_system);
+    (void)(run->trace.path != NULL && note_if_under_test(run, "--trace", number_of(run->trace.fd)));
+    bool screen = note_if_under_test(run, "standard output", number_of(STDOUT_FILENO));
+    run->console_under_test = note_if_under_test(run, "standard error", number_of(STDERR_FILENO)) || screen;
     atomic_store(&run->own_files_known, true);
 }
 

@@ -480,7 +480,7 @@ static uint64_t on_sampled_device(const struct run *run, const struct worker *wo
             break;
         }
         directories++;
-        sampled += at->device == places[0].device;
+        sampled += at->file_system == places[0].file_system;
     }
     return bytes / directories * sampled;
 }

@@ -6,6 +6,7 @@
 Private to this collection; it may change at any time.
 """
 
+import glob
 import os
 
 _DEEPEST = 8
@@ -25,9 +26,21 @@ def number_below(device_number, mount_source):
 
 
 def disks_below(number, sysfs="/sys"):
-    """Return the sysfs directories of the whole disks below a block device; empty if there is no such device."""
+    """Return the sysfs directories of the whole disks below a block device, and below the other devices of its file
+    system, if there are any. Empty if there is no such device."""
     directory = os.path.realpath(os.path.join(sysfs, "dev", "block", number))
-    return sorted(_disks(directory)) if os.path.isdir(directory) else []
+    if not os.path.isdir(directory):
+        return []
+    return sorted(set().union(*(_disks(device) for device in _devices_of_file_system(directory, sysfs))))
+
+
+def _devices_of_file_system(directory, sysfs):
+    """Return the sysfs directories of all devices of the mounted file system on a block device. A mount shows only one
+    device, but a btrfs file system may be on several."""
+    name = glob.escape(os.path.basename(directory))
+    (btrfs,) = glob.glob(os.path.join(glob.escape(sysfs), "fs", "btrfs", "*", "devices", name))[:1] or [""]
+    devices = glob.glob(os.path.join(glob.escape(os.path.dirname(btrfs)), "*")) if btrfs else []
+    return [os.path.realpath(device) for device in devices] or [directory]
 
 
 def fact(directory, name):

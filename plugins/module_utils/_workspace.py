@@ -229,7 +229,7 @@ class Preflight:
         cannot see does not count."""
         paths = _queue_managers.configured_log_paths(self.mqs_ini)[0]
         paths = dict((name, paths[name]) for name in names if name in paths)
-        systems, system = _file_systems(paths), self.mount.get("device_number")
+        systems, system = _file_systems(paths), self.facts["device_number"]
         return sorted(name for name in paths if system and systems[name] == system and _has_log(paths[name]))
 
     def _hidden_processes(self):

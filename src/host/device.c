@@ -94,6 +94,28 @@ static void walk_down(struct block_stack *stack, const char *before, const char 
     globfree(&slaves);
 }
 
+// Walks down from all devices of the mounted file system on a block device: a mount shows only one device, but a btrfs
+// file system may be on several.
+static void walk_file_system(struct block_stack *stack, const char *device) {
+    char pattern[PATH_BYTES], top[PATH_MAX], disk[PATH_MAX];
+    glob_t member = {0}, members = {0};
+    (void)snprintf(pattern, sizeof pattern, "/sys/fs/btrfs/*/devices/%s", name_of(device));
+    if (glob(pattern, 0, NULL, &member) == 0) {
+        const char *path = member.gl_pathv[0];
+        (void)snprintf(pattern, sizeof pattern, "%.*s/*", (int)(strrchr(path, '/') - path), path);
+        (void)glob(pattern, 0, NULL, &members);
+    }
+    for (size_t i = 0; i == 0 || i < members.gl_pathc; i++) {
+        if (realpath(members.gl_pathc > 0 ? members.gl_pathv[i] : device, top) != NULL) {
+            find_whole_disk(top, disk);
+            add_disk(&stack->tops, number_of(disk));
+            walk_down(stack, i == 0 ? "" : " + ", top, 0);
+        }
+    }
+    globfree(&member);
+    globfree(&members);
+}
+
 static struct block_number device_of_node(const struct stat *status) {
     return S_ISBLK(status->st_mode) ? (struct block_number){major(status->st_rdev), minor(status->st_rdev)}
                                     : (struct block_number){0};
@@ -156,14 +178,12 @@ void identity_gather(struct identity *identity, int fd) {
         (void)mount_of(fd, &identity->mount);
         identity->number = mount_behind_overlay(fd, &holder) ? device_of_mount(&holder) : (struct block_number){0};
     }
-    identity->disk = identity->number;
     if (!find_directory(identity->number, device)) {
         return;
     }
     find_whole_disk(device, disk);
     read_device(&identity->device, device, disk);
-    identity->disk = number_of(disk);
-    walk_down(&identity->stack, "", device, 0);
+    walk_file_system(&identity->stack, device);
     if (find_directory(identity->stack.bottoms.numbers[0], member) && strcmp(member, disk) != 0) {
         read_device(&identity->member, member, member);
     }
@@ -190,9 +210,9 @@ static void add_unknown(struct backing *backing, const char *what) {
 
 // Adds the number that identifies a file system without a block device.
 static void add_file_system(struct backing *backing, int fd) {
-    struct stat status;
-    if (fstat(fd, &status) == 0) {
-        add_disk(&backing->disks, (struct block_number){major(status.st_dev), minor(status.st_dev)});
+    dev_t number = file_system_of(fd);
+    if (number != 0) {
+        add_disk(&backing->disks, (struct block_number){major(number), minor(number)});
     }
 }
 
@@ -249,7 +269,7 @@ static void look_below(struct backing *backing, struct block_number number, cons
         add_unknown(backing, "the block device");
         add_disk(&stack.bottoms, number);
     } else {
-        walk_down(&stack, "", device, 0);
+        walk_file_system(&stack, device);
     }
     for (uint32_t i = 0; i < stack.levels.count; i++) {
         add_disk(&backing->levels, stack.levels.numbers[i]);

@@ -34,7 +34,8 @@ struct disks {
 
 struct block_stack {
     char text[1024];                    // from the device down to its disks: dm-1 (log) > dm-0 (mpatha) > sda + sdb
-    struct disks bottoms;               // the whole disks below the device
+    struct disks tops;                  // the whole disks of the devices of the file system: the top of the stack
+    struct disks bottoms;               // the whole disks below these devices
     struct disks levels;                // these disks, and the devices above them, without partitions
 };
 
@@ -43,7 +44,6 @@ struct identity {
     // All members describe the file system that holds the written data. For an overlay, this is the file system of its
     // upper directory.
     struct block_number number;         // number of the block device
-    struct block_number disk;           // the whole disk if the device is a partition, otherwise the device
     struct device device;               // the device that is written to; its facts are those of the whole disk
     struct device member;               // the first device at the bottom of a stack
     struct block_stack stack;
@@ -58,7 +58,7 @@ struct backing {
     // memory takes precedence.
     char type[64];
     const char *unknown;        // what could not be seen; NULL if everything was
-    struct disks disks;         // whole disks, or the st_dev of a file system without a block device
+    struct disks disks;         // whole disks, or the number of a file system without a block device
     struct disks levels;        // every block device that the data pass, without partitions
 };
 

@@ -9,8 +9,8 @@
 
 #define TEXT_BYTES 16384
 
-// Where the kernel keeps each counter; see parse_figures. A path of NULL stands for the file of the disk.
-static const struct {
+// Where the kernel keeps each counter; see parse_figures. A path of NULL stands for the file of each disk.
+static const struct source {
     const char *path, *word;
     unsigned fields;
     unsigned unit;
@@ -31,17 +31,32 @@ static const struct {
     [COUNTER_PAGED_OUT] = {"/proc/vmstat", "pgpgout", 1, 1024},
 };
 
+static double value_in(const char *text, const struct source *source) {
+    uint64_t figure;
+    return parse_figures(text, source->word, source->fields, &figure) ? (double)figure * source->unit : NAN;
+}
+
+// Returns the sum of all disks; NAN if there is none, or if one of them is unknown.
+static double value_of_disks(const struct disks *disks, const struct source *source) {
+    char path[64], text[512];
+    double sum = disks->count > 0 ? 0 : NAN;
+    for (uint32_t i = 0; i < disks->count; i++) {
+        (void)snprintf(path, sizeof path, "/sys/dev/block/%u:%u/stat", disks->numbers[i].major,
+                       disks->numbers[i].minor);
+        (void)read_text(path, text, sizeof text);
+        sum += value_in(text, source);
+    }
+    return sum;
+}
+
 static void sample(const struct disturbance *disturbance, double values[COUNTERS]) {
     static char text[TEXT_BYTES];           // static, because only the main thread samples
-    char disk[64];
-    (void)snprintf(disk, sizeof disk, "/sys/dev/block/%u:%u/stat", disturbance->disk.major, disturbance->disk.minor);
     for (int i = 0; i < COUNTERS; i++) {
-        uint64_t figure;
-        if (i == 0 || sources[i].path != sources[i - 1].path) {
-            (void)read_text(sources[i].path != NULL ? sources[i].path : disk, text, sizeof text);
+        const struct source *source = &sources[i];
+        if (source->path != NULL && (i == 0 || source->path != sources[i - 1].path)) {
+            (void)read_text(source->path, text, sizeof text);
         }
-        bool known = parse_figures(text, sources[i].word, sources[i].fields, &figure);
-        values[i] = known ? (double)figure * sources[i].unit : NAN;
+        values[i] = source->path != NULL ? value_in(text, source) : value_of_disks(&disturbance->disks, source);
     }
 }
 

@@ -18,14 +18,14 @@ enum counter {
 };
 
 struct disturbance {
-    struct block_number disk;           // the disk whose counters are sampled
+    struct disks disks;                 // the disks whose counters are sampled, and added up
     double before[COUNTERS], sum[COUNTERS];     // NAN if the kernel lacks the counter
     struct cgroup cgroup;  // the tester's group and the groups above it, each of which can have its own quota
     double throttled_before[CGROUP_LEVELS], throttled_ns[CGROUP_LEVELS];
     uint64_t begin_ns, elapsed_ns;
     // The writers fill these in themselves:
     uint64_t own_bytes;                 // bytes written, including the warm-up
-    uint64_t own_device_bytes;          // of these, bytes to the file system whose disk is sampled
+    uint64_t own_device_bytes;          // of these, bytes to the file system whose disks are sampled
     uint64_t own_device_read_bytes;     // bytes read from that file system
     uint64_t run_queue_wait_ns, writers_elapsed_ns;
     uint64_t involuntary_switches;

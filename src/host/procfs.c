@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #define MEMINFO_BYTES 8192
@@ -138,6 +139,15 @@ bool mount_of(int fd, struct mount *mount) {
         *mount = (struct mount){0};
     }
     return found;
+}
+
+dev_t file_system_of(int fd) {
+    struct mount mount;
+    struct stat status;
+    if (mount_of(fd, &mount)) {
+        return makedev(mount.major, mount.minor);
+    }
+    return fstat(fd, &status) == 0 ? status.st_dev : 0;
 }
 
 // An overlay shows the times and the owner of the file in its upper directory; its inode number may differ.

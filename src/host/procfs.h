@@ -41,6 +41,10 @@ bool parse_mount_option(const char *options, const char *name, char *value, size
 // Finds the mount that contains an open file or directory. Returns false if /proc does not show it.
 bool mount_of(int fd, struct mount *mount);
 
+// Returns the number of the file system of an open file or directory, which is the same for all of its subvolumes,
+// unlike st_dev; 0 if it is unknown.
+dev_t file_system_of(int fd);
+
 // Like mount_of, but follows overlays to the file system of the upper directory. The path of that directory belongs to
 // the namespace that mounted the overlay, so it is used only if the open file is found there. Returns false if the
 // upper directory cannot be seen.

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "output/progress.h"
 
+#include "host/procfs.h"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -31,7 +33,6 @@ static int open_aside(const struct progress *progress) {
 }
 
 bool progress_open(struct progress *progress, const char *path, struct failure *failure) {
-    struct stat status;
     if (path == NULL) {
         return true;
     }
@@ -54,7 +55,7 @@ bool progress_open(struct progress *progress, const char *path, struct failure *
     if (error != 0) {
         return failure_set(failure, EXIT_REFUSED, "--progress=%s cannot be written: %s", path, strerror(error));
     }
-    progress->device = fstat(fd, &status) == 0 ? status.st_dev : 0;
+    progress->file_system = file_system_of(fd);
     (void)close(fd);
     (void)unlink(progress->path_aside);
     return true;

@@ -15,7 +15,7 @@ struct progress {
     const char *path;                   // NULL: not requested
     char path_aside[PATH_MAX + 8];      // the temporary name under which it is written
     mode_t mode;                        // mode of the existing file; 0: there is none
-    dev_t device;                       // the file system that holds it; 0: not requested
+    dev_t file_system;                  // number of the file system that holds it (file_system_of); 0: not requested
     atomic_bool busy;                   // true while the thread that writes files uses the line
     struct text line;
 };

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/units.h"
+#include "host/procfs.h"
 #include "workload/test_device.h"
 
 #include <fcntl.h>
@@ -135,6 +136,8 @@ static bool open_directory(struct workspace *workspace, uint32_t number) {
     }
     place->device = status.st_dev;
     place->inode = status.st_ino;
+    bool as_before = number > 1 && !place[-1].is_device && place[-1].device == place->device;
+    place->file_system = as_before ? place[-1].file_system : file_system_of(place->fd);
     return (!place->made || same_file_system(workspace, place)) && not_named_before(workspace, place);
 }
 
@@ -184,19 +187,19 @@ uint64_t test_files_reserve_bytes(uint64_t size_bytes) {
 
 static bool first_on_its_file_system(const struct workspace *workspace, uint32_t number) {
     uint32_t i = 0;
-    while (workspace->workload->places[i].device != workspace->workload->places[number - 1].device) {
+    while (workspace->workload->places[i].file_system != workspace->workload->places[number - 1].file_system) {
         i++;
     }
     return i == number - 1;
 }
 
 // Returns the total space of all places on the given file system, in bytes.
-static uint64_t footprint_on(const struct workload *workload, dev_t device, uint64_t *files) {
+static uint64_t footprint_on(const struct workload *workload, dev_t file_system, uint64_t *files) {
     uint64_t footprint = 0;
     *files = 0;
     for (uint32_t i = 0; i < workload->places_count; i++) {
         const struct place *place = &workload->places[i];
-        if (place->device == device) {
+        if (place->file_system == file_system) {
             *files += place->files;
             footprint += place->files * place->file_bytes;
         }
@@ -219,7 +222,7 @@ static bool enough_space(struct workspace *workspace, uint32_t number) {
     if (fstatvfs(place->fd, &space) != 0) {
         return refuse(workspace, "cannot determine the free space of %s: %s", place->path, strerror(errno));
     }
-    uint64_t footprint = footprint_on(workspace->workload, place->device, &files);
+    uint64_t footprint = footprint_on(workspace->workload, place->file_system, &files);
     uint64_t size_bytes = (uint64_t)space.f_blocks * space.f_frsize;
     uint64_t free_bytes = (uint64_t)space.f_bavail * space.f_frsize;
     uint64_t reserve = workspace->options->reserve_given ? workspace->options->reserve_bytes
@@ -657,7 +660,7 @@ static bool open_device(struct workspace *workspace, uint32_t number) {
         return false;
     }
     place->fd = device.fd;
-    place->device = device.number;
+    place->device = place->file_system = device.number;
     return has_whole_sectors(workspace, number, device.sector_bytes);
 }
 

@@ -97,6 +97,7 @@ struct place {
     int fd, *fds;                       // descriptors of the directory or device, and of each file; -1: not open
     dev_t device;                       // st_dev of the file system of the directory, or of the device itself
     ino_t inode;
+    dev_t file_system;                  // number of this file system, or of the device (file_system_of)
     bool made;                          // true if --createDirs made the directory
     int mark;                           // descriptor of the mark (struct marked_files); 0: none
 };

@@ -5,10 +5,10 @@
 
     run.py BUILD_DIR [NAME...]      runs all tests, or those whose file or function name contains one of NAME
 
-Needs root (loop devices, mounts), strace, valgrind, e2fsprogs, xfsprogs and util-linux. A missing tool is a failure,
-not a skip; LOGDISK_TEST_UNPRIVILEGED=1 leaves out the tests that need root. Mounts, loop devices and processes are
-removed at the end, even after a failure. A test that fails is repeated, unless a sanitizer or valgrind found something;
-each failed attempt is shown. Ends with "N passed, N failed".
+Needs root (loop devices, mounts), strace, valgrind, e2fsprogs, xfsprogs, btrfs-progs and util-linux. A missing tool is
+a failure, not a skip; LOGDISK_TEST_UNPRIVILEGED=1 leaves out the tests that need root. Mounts, loop devices and
+processes are removed at the end, even after a failure. A test that fails is repeated, unless a sanitizer or valgrind
+found something; each failed attempt is shown. Ends with "N passed, N failed".
 """
 
 import concurrent.futures
@@ -33,13 +33,13 @@ os.environ["TSAN_OPTIONS"] = "suppressions=" + os.path.join(os.path.dirname(HERE
 def require_tools(unprivileged):
     missing = [
         tool
-        for tool in ("strace", "valgrind", "losetup", "mkfs.ext4", "mkfs.xfs", "fsfreeze", "mount")
+        for tool in ("strace", "valgrind", "losetup", "mkfs.ext4", "mkfs.xfs", "mkfs.btrfs", "fsfreeze", "mount")
         if not shutil.which(tool)
     ]
     if missing:
         sys.exit(
-            "run.py: missing on this machine: %s (Debian: strace valgrind mount e2fsprogs xfsprogs util-linux locales)"
-            % " ".join(missing)
+            "run.py: missing on this machine: %s (Debian: strace valgrind mount e2fsprogs xfsprogs btrfs-progs "
+            "util-linux locales)" % " ".join(missing)
         )
     if os.geteuid() != 0 and not unprivileged:
         sys.exit("run.py: needs root for loop devices and mounts; LOGDISK_TEST_UNPRIVILEGED=1 leaves those tests out")

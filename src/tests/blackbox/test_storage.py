@@ -19,6 +19,7 @@ from support import (
     refused,
     root_test,
     tmpfs,
+    unmount,
     wait_until_measuring,
     warnings,
     write,
@@ -105,6 +106,60 @@ def memory_behind_an_overlay_and_a_loop_device(place):
             subprocess.check_call(["umount", image])
         os.unlink(image)
         equal(look(disk)[1:3], ("xfs", "the file behind a loop device"), "not there")
+
+
+@contextlib.contextmanager
+def btrfs(place, disks=2):
+    """A btrfs file system on several loop devices, with the subvolumes a and b. Yields its mount point and the
+    devices."""
+    point, loops = os.path.join(place.path, "btrfs"), []
+    os.makedirs(point)
+    try:
+        for number in range(disks):
+            image = "%s/%d.img" % (place.path, number)
+            with open(image, "wb") as file:
+                file.truncate(160 << 20)
+            loops.append(subprocess.check_output(["losetup", "-f", "--show", image], universal_newlines=True).strip())
+        subprocess.check_output(["mkfs.btrfs", "-q", "-f", "-d", "single", "-m", "single"] + loops)
+        subprocess.check_call(["mount", "-t", "btrfs", loops[0], point])
+        try:
+            for name in "ab":
+                subprocess.check_output(["btrfs", "subvolume", "create", point + "/" + name])
+            yield point, loops
+        finally:
+            unmount(point)
+    finally:
+        subprocess.call(["losetup", "-d"] + loops)
+
+
+@root_test
+def several_devices_and_subvolumes_are_one_file_system(place):
+    """st_dev differs between the subvolumes, and the mount shows only one of the devices."""
+    with btrfs(place) as (point, loops):
+        dirs = [point + "/a", point + "/b"]
+        assert os.stat(dirs[0]).st_dev != os.stat(dirs[1]).st_dev
+        place.tables = point + "/tables"
+        process = place.start(
+            "--duration=3", "--fileSize=4M", "--numFiles=2", "--progress=" + place.path + "/progress", dir=dirs[0]
+        )
+        wait_until_measuring(place, process)
+        with open("/proc/self/mountinfo") as file:
+            shown = [line.split(" - ")[1].split()[1] for line in file if " %s " % point in line][0]
+        other = [loop for loop in loops if loop != shown][0]
+        subprocess.check_call(["dd", "if=" + other, "of=/dev/null", "bs=1M", "count=8", "iflag=direct", "status=none"])
+        result = place.finish(process)
+        equal(result.status, 0, result.err)
+        run = result.run()
+        equal(sorted(run["device_stack"].split(" + ")), sorted(os.path.basename(loop) for loop in loops))
+        assert int(run["device_read_bytes"]) >= 8 << 20, (run["device_read_bytes"], "of the second device")
+        contains(warnings(run), "on a file system under test: --tables")
+        place.tables = place.path + "/tables"
+        # The files on one of the subvolumes would leave this reserve, but those on both do not.
+        space = os.statvfs(point)
+        reserve = "--reserve=%d" % (space.f_bavail * space.f_frsize - (20 << 20))
+        files = ["--fileSize=4M", "--numFiles=4", reserve, "--duration=1"]
+        equal(place.logdisk(*files, dir=dirs[0]).status, 0)
+        refused(place, place.logdisk("--qm=2", *files, dir=",".join(dirs)), "bytes free", "--reserve")
 
 
 @contextlib.contextmanager
