@@ -17,6 +17,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.follow_up imp
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import least_s, time_table
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.start_instant import read_start_at, start_problem
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.under_test import under_test
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.kept import is_kept
 
 
@@ -39,6 +40,8 @@ class ActionModule(ControllerAction):
         now, start_at = time.time(), read_start_at(options["start_at"])
         problem = start_problem(start_at, now, least_s(hosts)) if hosts else ""
         if hosts and not problem:
+            if options["loads"] is None:
+                say(self._display, under_test({name: host["volumes"] for name, host in hosts.items()}))
             say(self._display, commands(options["run_path"], is_kept(options["run_path"])))
         return {
             "hosts": {
@@ -62,6 +65,7 @@ def ready_host(variables: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **{key: plan[key] for key in ("planned_s", "format_s", "deadline_s", "pool", "searches")},
         "privileged": bool(workspace.get("privileged")),
+        "volumes": workspace["volumes"],
         "called_s": tester["called_s"],
         "ends_early": plan.get(END_EARLY, NONE) != NONE,
     }

@@ -92,12 +92,12 @@ def _is_of(entries: tuple[Entry, ...], hosts: set[str], boot_id: object) -> bool
 def _last_places(directory: RunDirectory, records: list[HostRecord], history: History) -> dict[tuple[str, str], str]:
     """Return the name and mount point of each volume that an earlier run measured, with the last such run. This is used
     for hosts without a known plan."""
-    found = {}
+    found, revoked = {}, history.revocations()
     for record in records:
         entries = [
             entry
             for entry in history.of_name(record.host, record.volume)
-            if entry.volume_id and entry.run_id != directory.run["run_id"]
+            if entry.volume_id and entry.run_id != directory.run["run_id"] and entry.sha256 not in revoked
         ]
         if entries:
             found[entries[-1].volume, entries[-1].mount_point or ""] = entries[-1].run_id

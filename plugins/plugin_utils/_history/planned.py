@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import SKIPPED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.moved import moved_unasked
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import can_certify, profile_data
@@ -58,11 +59,13 @@ def _volumes(directory: RunDirectory, host: str) -> Iterator[str]:
 def _planned(directory: RunDirectory, host: str, volume: str) -> Planned:
     record: HostRecord | None = directory.records.find(host, volume)
     identity = identity_of_record(record) if record else None
+    # If the file system was not mounted, this does not mean that its volume no longer needs to be certified.
+    moved = moved_unasked(record) if record else None
     known: dict[str, Any] = {
         "run_id": str(directory.run["run_id"]),
         "host": printable(host),
         "volume": printable(volume),
-        "mount_point": identity.mount_point if identity else "",
+        "mount_point": moved["before"] if moved else identity.mount_point if identity else "",
         "planned_at": printable(str(directory.run.get("created_at") or "")),
     }
     return Planned(sha256=fingerprint(known), **known)

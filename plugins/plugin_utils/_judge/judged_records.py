@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.added_verdict import judged_also
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.comparison import judged_with
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.early_end import doubt_about_kept_steps
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.moved import doubt_about_mount
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.power_cuts import judged_with_cuts, wanted_cuts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison import is_asked
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import STANDING, THROTTLED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import OTHER_MOUNT, STANDING, THROTTLED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import INCONCLUSIVE
@@ -38,6 +39,8 @@ def judged_record(directory: RunDirectory, folder: str) -> HostRecord:
     )
     doubt = doubt_about_kept_steps(record)
     record = judged_also(record, doubt, THROTTLED) if doubt else record
+    other = doubt_about_mount(record)
+    record = judged_also(record, other, OTHER_MOUNT) if other else record
     return judged_with_cuts(
         record, directory.power_cuts.read(folder), wanted_cuts(profile_data(directory.run, record.host))
     )

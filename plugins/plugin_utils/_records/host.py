@@ -54,7 +54,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import T
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, MISSING, WARN
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import words_of
 
-WORKSPACE_KEYS = ("path", "queue_managers", "directories", "unknown")
+WORKSPACE_KEYS = ("path", "queue_managers", "directories", "unknown", "expect_mount")
 """The keys of the workspace in a record."""
 
 IDENTITY_PREFIXES = ("filesystem_", "mount_", "device_", "direct_io_", "nfs_", "backing_")

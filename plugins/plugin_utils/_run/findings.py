@@ -85,6 +85,8 @@ SEARCH_ENDED, CLIMBED_TOGETHER, LEFT_OUT, MOVED, RETAINED, TOLD, SHORT_LEASE = (
 )
 """Notes about a measurement: a note has no verdict. It is stored in ``noted`` of a record, and its sentence in
 ``notes``. TOLD is a message from a source."""
+OTHER_MOUNT = "other_mount"
+"""The finding that a volume MOVED although nobody named its new mount point."""
 NO_HOST, LEFTOVER, UNTESTED = "no_host", "leftover", "untested"
 """Findings that fail the gate regardless of the verdicts: no host reported, something was left on a host, or a queue
 manager that a host left out was not tested on a host that shares its storage."""

@@ -29,6 +29,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import
     LIMIT,
     LOAD_TARGET,
     NO_FIGURES,
+    OTHER_MOUNT,
     QUALIFICATION,
     RECORDED,
     SKIPPED,
@@ -252,6 +253,12 @@ OTHERS = {
         "Measure again with sweep_end_early: fail, for as long as the volume has to sustain its load.",
         (),
     ),
+    "other_mount": Advice(
+        "another mount point was measured than before",
+        "Mount the file system, and measure again. If it has moved, name its new mount point in "
+        "workspace_expect_mount.",
+        (SYSTEM,),
+    ),
     "no_figures": Advice(
         "the source does not provide the figures",
         "Observe with a source that provides the figures, see docs/observe.md.",
@@ -320,6 +327,7 @@ _CONSEQUENCES = {
     "ended_early": "Only a part of the run was measured, so nothing is decided.",
     "left_open": "Limits on steps that were not measured to their end are undecided.",
     "throttled": "It is not known how long writes take after the volume has used up its allowance.",
+    "other_mount": "It is not known whether the file system of the queue managers was measured, or the disk below it.",
     "no_figures": "The duration of log writes is not known.",
     "worse": "Persistent commits wait longer than when the baseline was made, even if every limit is met.",
     "uncompared": "It is not known whether persistent commits wait longer than they used to.",
@@ -343,6 +351,7 @@ _KEYS = {
     INTERRUPTED: "ended_early",
     ENDED_EARLY: "left_open",
     THROTTLED: "throttled",
+    OTHER_MOUNT: "other_mount",
     NO_FIGURES: "no_figures",
     SKIPPED: "skipped",
     BASELINE: "uncompared",

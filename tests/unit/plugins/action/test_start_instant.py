@@ -21,7 +21,7 @@ PLAN = {"pool": "", "format_s": 10.0, "planned_s": 60.0, "deadline_s": 200.0, "s
 READY = {
     "sweep_plan": PLAN,
     "tester_ready": {"called_s": [NOW - 2, NOW - 1]},
-    "workspace_layout": {"volumes": [{"name": "log"}]},
+    "workspace_layout": {"volumes": [{"name": "log", "facts": {}}]},
 }
 
 

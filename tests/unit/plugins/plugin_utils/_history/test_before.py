@@ -29,7 +29,7 @@ def run(tmp_path):
     place = str(tmp_path / "history.sqlite")
     open_history(place, create=True).close()
 
-    def make(mount_point="/var/mqm/log", volumes=("log",), host="db07", **keys):
+    def make(mount_point="/var/mqm/log", volumes=("log",), host="db07", expect_mount="", **keys):
         day = f"2026-01-{next(DAYS):02d}"
         files = fabricate.tables(over=[], **keys)
         run = {
@@ -48,7 +48,8 @@ def run(tmp_path):
                 "mount_point": mount_point if volume == "log" else f"/{volume}",
                 "boot_id": "b",
             }
-            directory.records.write(dataclasses.replace(record, facts=facts), files)
+            workspace = {**record.workspace, "expect_mount": expect_mount}
+            directory.records.write(dataclasses.replace(record, facts=facts, workspace=workspace), files)
         for _time in range(2):  # as if the run were collected again
             assert gate.compare(directory) == ""
             judge_run(directory, GATE)
@@ -80,8 +81,8 @@ def test_a_run_that_reads_nothing_back_does_not_pass_a_volume_that_read_back_wro
     assert reason.startswith("it read back wrong data on 2026-01-") and reason.endswith(
         "only a run with sweep_verify: true that passes clears that"
     )
-    assert verdict(run(mount_point="/other")) == ("pass", True)
-    assert verdict(run(option_verify=1)) == ("pass", True)
+    assert verdict(run(mount_point="/other", expect_mount="/other")) == ("pass", True)
+    assert verdict(run(option_verify=1, expect_mount="/var/mqm/log")) == ("pass", True)
     assert verdict(run()) == ("pass", True)
 
 
@@ -101,9 +102,34 @@ def test_a_run_says_what_the_last_one_measured_and_it_did_not(run):
         f"It measured log at /, and not at /var/mqm/log, as the run {last} did. That is another volume, and everything "
         f"known about /var/mqm/log remains valid; {take_out}"
     ]
-    assert notes(run(mount_point="/", volumes=("log", "data"))) == []
+    assert len(notes(run(mount_point="/", volumes=("log", "data"), expect_mount="/"))) == 1
     (note,) = notes(run(mount_point="/"))
     assert note.startswith("It did not measure db07/data, which the run ") and "history_revoke=db07/data:/data" in note
+
+
+def test_another_mount_point_is_certified_only_if_it_is_named(run):
+    """If a file system is not mounted, the test is on the disk below its mount point, again and again."""
+    for keys in ({"exit_status": 4, "exit_reason": "interrupted"}, {}):
+        run(**keys)
+        for _time in range(2):
+            moved = run(mount_point="/")
+            assert verdict(moved) == ("inconclusive", False)
+            (reason,) = judged_record(moved, "hosts/db07/log").reasons
+            assert reason.startswith("it measured log at /, and not at /var/mqm/log, as the run run-2026-01-")
+            assert reason.endswith("or, if it has moved, set workspace_expect_mount: /")
+    with open_history(moved.run["history"]["place"]) as history:
+        assert [each.mount_point for each in history.plans()["db07"]] == ["/var/mqm/log"]
+    assert verdict(run()) == ("pass", True)
+    assert verdict(run(mount_point="/", expect_mount="/")) == ("pass", True)
+    assert verdict(run(mount_point="/")) == ("pass", True)
+    assert verdict(run()) == ("inconclusive", False)
+
+
+def test_a_volume_that_was_withdrawn_may_be_certified_elsewhere(run):
+    first = run()
+    with open_history(first.run["history"]["place"]) as history:
+        history.take_out("db07", "/var/mqm/log", "replaced", "test")
+    assert verdict(run(mount_point="/")) == ("pass", True)
 
 
 def test_runs_that_measured_one_name_at_two_mount_points_are_not_merged(run, tmp_path):
