@@ -32,10 +32,10 @@ def pair_problems(pairs: Iterable[PairStatus]) -> Iterator[tuple[str, Problem]]:
     for pair in pairs:
         if pair.state == FAILED:
             steps = ", ".join(step.replace("_", " ") for step in pair.failed_steps)
-            reason = f"the test of locks failed ({steps})"
+            reason = f"the test of locks failed ({steps})" if steps else "no test of locks has passed since one failed"
             next_step = (
                 "correct what the report of the run names as the cause, and test the locks again: only a test that "
-                "passes the failed steps clears this"
+                "passes, including the failed steps, clears this"
             )
         elif pair.state == EXPIRED:
             reason, next_step = "the result of the test of locks expired", "test the locks again"
@@ -60,11 +60,11 @@ def pair_sentence(pair: PairStatus) -> str:
     if decides is None:
         tried = pair.newest
         return f"locks are not certified: {tried.verdict} on {tried.judged_at[:10]} (run {tried.run_id})"
-    if pair.state == FAILED:
-        return f"locks failed on {decides.judged_at[:10]} (run {decides.run_id}): {decides.reason}"
-    until = f" until {decides.valid_until}" if decides.valid_until else ""
     later = pair.newest
     tried = "" if later == decides else f"; {later.verdict} on {later.judged_at[:10]}"
+    if pair.state == FAILED:
+        return f"locks failed on {decides.judged_at[:10]} (run {decides.run_id}): {decides.reason}{tried}"
+    until = f" until {decides.valid_until}" if decides.valid_until else ""
     return f"locks: {decides.text}; {decides.profile}{until} (run {decides.run_id}){tried}"
 
 

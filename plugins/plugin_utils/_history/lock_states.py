@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The states of pairs of hosts on a given day. A pair is failed until later tests have passed each step that failed.
-The newest pass since the last fail counts until its last day."""
+"""The states of pairs of hosts on a given day. A pair is failed until later tests have passed each step that failed, and
+one of these tests has passed as a whole. The newest pass since the last fail counts until its last day."""
 
 from __future__ import annotations
 
@@ -61,17 +61,20 @@ def _state(results: Sequence[LockResult], today: Today) -> PairStatus:
     """Return the state of a pair from its results, oldest first."""
     failed: dict[str, LockResult] = {}
     passed: LockResult | None = None
+    last_fail: LockResult | None = None
     for result in results:
         for step in result.passed_steps.split():
             failed.pop(step, None)
         if result.verdict == FAIL:
             failed.update(dict.fromkeys(result.failed_steps.split(), result))
-            passed = None
+            passed, last_fail = None, result
         elif result.verdict in GOOD:
             passed = result
     newest = results[-1]
     if failed:
         return PairStatus(newest, FAILED, max(failed.values(), key=lambda result: result.order), tuple(failed))
+    if last_fail and not passed:
+        return PairStatus(newest, FAILED, last_fail)
     return PairStatus(newest, _validity(passed, today) if passed else NONE, passed)
 
 

@@ -89,8 +89,9 @@ GRANTED = result("2026-05-02", "fail", "second_refused")
             "failed",
             0,
         ),
-        # A test that only clears a fail does not restore what was certified before the fail.
-        ([result("2026-05-01"), GRANTED, result("2026-05-03", "inconclusive")], "none", None),
+        # Only a test that passes as a whole ends a fail.
+        ([result("2026-05-01"), GRANTED, result("2026-05-03", "inconclusive")], "failed", 1),
+        ([GRANTED, result("2026-05-03", "inconclusive"), result("2026-05-04", passed=" ".join(BASICS))], "valid", 2),
         ([GRANTED, result("2026-05-03", "fail", "cut_off")], "failed", 1),
         # The pair is the same, whichever host comes first in the inventory.
         ([GRANTED, result("2026-05-03", first="db02", second="db01")], "valid", 1),
@@ -234,6 +235,14 @@ def test_the_screen_says_who_shares_with_whom_and_what_to_do():
         "db01,db02,db03"
     )
     assert "certify again" not in text[-2]
+
+
+def test_a_fail_that_no_test_passed_since_is_a_problem():
+    pairs = pair_states([result("2026-05-01"), GRANTED, result("2026-05-03", "inconclusive")], TODAY)
+    problems = problems_by_host(LINES, HOSTS, {}, None, pairs)
+    assert list(problems) == ["db01", "db02"]
+    assert problems["db01"][0].reason == "no test of locks has passed since one failed"
+    assert problems["db01"][0].text.endswith("while db01 held it; inconclusive on 2026-05-03")
 
 
 def test_an_attempt_is_told_beside_the_state():
