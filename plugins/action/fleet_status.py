@@ -27,6 +27,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview im
     status_text,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Status, Today, day_of, fleet_status
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.wrong_dates import wrong_dates
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history_action import (
     HISTORY,
     HOSTS,
@@ -68,12 +69,18 @@ class ActionModule(FleetAction):
         expected = self.expectation(options, task_vars).hosts
         with self.history(options) as history:
             revocations = history.revocations()
-            lines = fleet_status(
-                history.newest(), revocations, today, history.power_cuts(), asked_profiles(task_vars, expected)
+            history.look_from(today.date)
+            entries, cuts, locks, seen = (
+                history.newest(),
+                history.power_cuts(),
+                history.locks(),
+                history.observations(),
             )
+            lines = fleet_status(entries, revocations, today, cuts, asked_profiles(task_vars, expected))
             plans = history.plans()
-            pairs = pair_states(history.locks(), today)
-            observed = observed_volumes(history.observations(), lines)
+            pairs = pair_states(locks, today)
+            observed = observed_volumes(seen, lines)
+            dates = wrong_dates((each for each in entries if each.sha256 not in revocations), cuts, locks, seen)
             closest = history.closest_limits([line.entry.sha256 for line in lines if line.entry])
             changed = changed_since(history, lines)
         own = {host: task_vars["hostvars"][host].get("workspace_volumes") for host in expected}
@@ -83,7 +90,7 @@ class ActionModule(FleetAction):
         folder = options["report_dir"]
         page = os.path.join(folder, PAGE)
         if self.write_to(folder):
-            status = status_json(lines, expected, by_host, today, revocations, changed, pairs, observed, closest)
+            status = status_json(lines, expected, by_host, today, revocations, changed, pairs, observed, closest, dates)
             write_json(os.path.join(folder, JSON_FILE), status)
             write_file(os.path.join(folder, METRICS_FILE), status_prom(lines, expected, problems, pairs))
             write_text(
@@ -97,7 +104,7 @@ class ActionModule(FleetAction):
                 ),
             )
         text = status_text(
-            lines, expected, by_host, today, changed, options["place"], pairs, observed, playbook_command()
+            lines, expected, by_host, today, changed, options["place"], pairs, observed, playbook_command(), dates
         )
         say(self._display, f"{text}\nstatus: {self.page(page)}")
         shown = "" if self._task.check_mode or vanishes(page) else page

@@ -14,6 +14,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.module_utils._command_lines import extra_variable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.blame import with_fleet
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.clock import disagree
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import has_controller
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import (
     FILE_NAME,
@@ -49,6 +50,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import PASS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.run_signature import sign_run
 
+MOST_CLOCKS = 50
+"""The number of hosts whose clocks are compared with the controller's before results are stored."""
 MOST_PATH = 100
 """The largest length of a path in the message of a failed host. A longer path is shown relative to the working
 directory if the relative path is shorter."""
@@ -186,7 +189,13 @@ def remember(directory: RunDirectory, certificates: list[Certificate], problems:
     if history is None or not directory.kind.is_remembered:
         return ""
     try:
-        store(history["place"], certificates, directory.kind.memory.of_run(directory))
+        records = (directory.records.read(folder) for folder in directory.records.folders()[:MOST_CLOCKS])
+        store(
+            history["place"],
+            certificates,
+            directory.kind.memory.of_run(directory),
+            not disagree(record.facts for record in records),
+        )
     except OSError as error:
         problems = [*problems, str(error)]
     if not problems:

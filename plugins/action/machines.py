@@ -2,14 +2,17 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Finds hosts in the inventory that are the same machine."""
+"""Finds hosts in the inventory that are the same machine, and compares the hosts' clocks with the controller's."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.clock import clock_of_hosts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.machines import doubles
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import words_of
 
 
 class ActionModule(ControllerAction):
@@ -22,7 +25,10 @@ class ActionModule(ControllerAction):
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         hostvars = task_vars["hostvars"]
         ready = {name: hostvars[name].get("tester_ready") or {} for name in options["hosts"]}
-        found = doubles({name: known.get("facts") or {} for name, known in ready.items()})
+        facts = {name: known.get("facts") or {} for name, known in ready.items()}
+        found, wrong_clock = doubles(facts), clock_of_hosts(facts)
+        if wrong_clock:
+            self._display.warning(in_words(wrong_clock, words_of("")))
         testers = {name: known["tester"] for name, known in ready.items() if "tester" in known}
         return {
             "doubles": found,

@@ -19,6 +19,7 @@ from ansible.errors import AnsibleActionFail
 from ansible.release import __version__ as ansible_version
 from ansible.utils.vars import load_extra_vars
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.awx_job import job_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import (
     Expectation,
@@ -60,6 +61,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import Finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import new_run_id
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.parameters import parameters_of_hosts
@@ -67,6 +69,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import REPORTS, report_directory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import UNQUALIFIED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import words_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.ssh_keygen import try_key
 
 NO_BASELINE = {"gate_baseline": [], "gate_baseline_accept": False, "gate_margin": None}
@@ -110,7 +113,11 @@ class ActionModule(ControllerAction):
             # measuring.
             history = {**run["history"], "required": run["history"]["required"] or bool(run["baseline"]["kind"])}
             create = not self._task.check_mode and (kind.is_remembered or settings["gate_keep_report"])
-            warning = tried_history(history, absolute(settings["gate_report_dir"] or REPORTS), create, kind.stored)
+            warning, wrong_clock = tried_history(
+                history, absolute(settings["gate_report_dir"] or REPORTS), create, kind.stored
+            )
+            if wrong_clock:
+                run["wrong_clock"] = wrong_clock
             directory = RunDirectory.create(report_directory(settings["gate_report_dir"]), run)
             for host, plan in plans.items():
                 directory.volumes.note(host, kind.opening.volumes(plan))
@@ -126,7 +133,8 @@ class ActionModule(ControllerAction):
                 policy={},
             )
             # The run is stored now, because that is no longer possible if it is killed later.
-            warnings = [warning, keep_if_asked(directory.path, OPENED)]
+            clock = in_words(wrong_clock, words_of("")) if wrong_clock else ""
+            warnings = [warning, clock, keep_if_asked(directory.path, OPENED)]
         except (OSError, *USAGE_ERRORS) as error:
             return self.refusal(str(error), report_dir, task_vars)
         for each in filter(None, warnings):
@@ -211,16 +219,19 @@ def needs_history(kind: Kind, asked: bool) -> bool:
     return asked and kind.is_remembered and kind.may_need_history
 
 
-def tried_history(history: Mapping[str, Any], report_dir: str, create: bool, stored: str = Kind.stored) -> str:
-    """Return the reason if the history cannot store results (``stored`` names them) at present; otherwise empty. Raises
-    HistoryError instead if the history is required.
+def tried_history(
+    history: Mapping[str, Any], report_dir: str, create: bool, stored: str = Kind.stored
+) -> tuple[str, Finding | None]:
+    """Return the reason if the history cannot store results (``stored`` names them) at present; otherwise empty. Also
+    return what in it contradicts the controller's clock. Raises HistoryError if the history is required but cannot
+    store results.
 
     The history, which is in the directory of reports by default, is created only on request.
     """
     with contextlib.suppress(OSError):  # a problem with it is reported when the run directory is created
         os.makedirs(report_dir, exist_ok=True)
     try:
-        try_history(history["place"], create)
+        return "", try_history(history["place"], create)
     except HistoryError as error:
         problem = f"{stored} cannot be stored: {error}"
         if history["required"]:
@@ -228,8 +239,7 @@ def tried_history(history: Mapping[str, Any], report_dir: str, create: bool, sto
             raise HistoryError(
                 f"{problem}; correct that, or gate_history, or measure without a history ({without})"
             ) from None
-        return problem
-    return ""
+        return problem, None
 
 
 def _baseline(settings: Mapping[str, Any], place: str, migrate: bool) -> dict[str, Any]:

@@ -32,6 +32,21 @@ def _clock(note: Note, words: Words) -> str:
     )
 
 
+_OTHER_CLOCKS = {
+    "server": "the clock of the history's database server shows {other}",
+    "history": "the newest results in the history were stored when a controller's clock showed {other}",
+    "hosts": "the clocks of {hosts} hosts differ from it, for example that of {host} by {offset_s:+.0f} s",
+}
+
+
+def _wrong_clock(note: Note, words: Words) -> str:
+    other = _OTHER_CLOCKS[note["cause"]].format_map(note)
+    return (
+        f"The controller's clock shows {note['clock']}, but {other}. Set the clock that is wrong: results with a wrong "
+        "date certify nothing"
+    )
+
+
 def _shared_disk(note: Note, words: Words) -> str:
     return (
         "Other volumes of this host were measured on the same disk at the same time and used a part of its "
@@ -263,6 +278,7 @@ def _kept_early(note: Note, words: Words) -> str:
 
 NOTES: dict[str, Callable[[Note, Words], str]] = {
     findings.CLOCK: _clock,
+    findings.WRONG_CLOCK: _wrong_clock,
     findings.SHARED_DISK: _shared_disk,
     findings.UNSTEADY: _unsteady,
     findings.PLATEAU: _plateau,

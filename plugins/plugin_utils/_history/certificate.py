@@ -15,11 +15,12 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history import earlier_certificates
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.dating import Dated
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.closest_limit import closest_limit
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import (  # noqa: F401 - for those who use a certificate
     ATTEMPT,
@@ -266,7 +267,7 @@ class Certificate:
 
 
 @dataclass(frozen=True)
-class Entry:
+class Entry(Dated):
     """The data that the history needs to find a certificate: the fields that determine its state and the other
     certificates of the same volume.
 
@@ -309,10 +310,8 @@ class Entry:
         """The displayed name of the host's volume."""
         return kinds.host_label(self.host, self.volume)
 
-    @property
-    def order(self) -> tuple[str, str, str]:
-        """The sort key of certificates, oldest first; it is the same in every history."""
-        return self.judged_at, self.run_id, self.sha256
+    def void(self) -> Entry:
+        return replace(self, effect=ATTEMPT) if self.effect == CERTIFIES else self
 
     @property
     def place(self) -> tuple[str, str, str]:

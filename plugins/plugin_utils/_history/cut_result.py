@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, PASS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.dating import Dated
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS
 
 
 @dataclass(frozen=True)
-class CutResult:
+class CutResult(Dated):
     """The result of the power cuts of a volume in one run. ``cuts`` is the number of cuts; if the verdict is pass, none
     of them lost any writes. Texts are untrusted.
 
@@ -36,10 +37,8 @@ class CutResult:
     disk_id: str | None = None
     mount_point: str | None = None
 
-    @property
-    def order(self) -> tuple[str, str, str]:
-        """The sort key of results, oldest first."""
-        return self.judged_at, self.run_id, self.sha256
+    def void(self) -> CutResult:
+        return replace(self, verdict=INCONCLUSIVE) if self.verdict == PASS else self
 
     def valid_until(self, valid_days: int) -> datetime.date:
         """The last day on which cuts without a loss are valid. A loss has no such day."""

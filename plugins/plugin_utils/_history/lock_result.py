@@ -6,11 +6,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.dating import Dated
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import GOOD, INCONCLUSIVE
 
 
 @dataclass(frozen=True)
-class LockResult:
+class LockResult(Dated):
     """The result of a pair of hosts in one run. Texts are untrusted and printable.
 
     ``failed_steps`` and ``passed_steps`` are the names of steps, separated by blanks: those that failed, and those that
@@ -36,10 +39,9 @@ class LockResult:
     text: str
     reason: str
 
-    @property
-    def order(self) -> tuple[str, str, str]:
-        """The sort key of results, oldest first."""
-        return self.judged_at, self.run_id, self.sha256
+    def void(self) -> LockResult:
+        verdict = INCONCLUSIVE if self.verdict in GOOD else self.verdict
+        return replace(self, verdict=verdict, valid_until=None, passed_steps="")
 
     @property
     def pair(self) -> tuple[str, str, str, str]:

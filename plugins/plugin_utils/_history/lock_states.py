@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The states of pairs of hosts on a given day. A pair is failed until later tests have passed each step that failed, and
-one of these tests has passed as a whole. The newest pass since the last fail counts until its last day."""
+"""The states of pairs of hosts on a given day. A pair is failed until later tests have passed each step that failed,
+and one of these tests has passed as a whole. The newest pass since the last fail counts until its last day."""
 
 from __future__ import annotations
 

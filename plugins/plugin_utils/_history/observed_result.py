@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.dating import Dated
+
 
 @dataclass(frozen=True)
-class ObservedResult:
+class ObservedResult(Dated):
     """The result of an observation: how the log writes of a queue manager compared with the certificate of the volume,
     and the verdict if the profile judges observations. Texts are untrusted and printable.
 
@@ -32,8 +34,3 @@ class ObservedResult:
     outcome: str
     ratio: float | None
     text: str
-
-    @property
-    def order(self) -> tuple[str, str, str]:
-        """The sort key of results, oldest first."""
-        return self.judged_at, self.run_id, self.sha256

@@ -44,6 +44,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states impo
     Today,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import Revocation
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.wrong_dates import WrongDate, wrong_date_lines
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import chance_bound, percent_upwards
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import collection_version
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import open_metrics as om
@@ -177,6 +178,8 @@ def _reason(line: Status) -> tuple[str, ...]:
 def _not_yet(line: Status) -> str:
     """State that a volume was never certified. The text does not suggest certifying the volume against a profile that
     can never certify."""
+    if line.attempt and line.attempt.misdated:
+        return f"it is not certified against {line.profile}, because its certificate is {line.attempt.date_text()}"
     if line.attempt and not line.attempt.can_certify:
         return f"it has not been certified yet, and {line.profile} never certifies"
     return f"it has not been certified against {line.profile} yet" if line.profile else "it has not been certified yet"
@@ -213,11 +216,12 @@ def status_text(
     pairs: Sequence[PairStatus] = (),
     observed: Sequence[Observed] = (),
     command: str = "ansible-playbook",
+    dates: Sequence[WrongDate] = (),
 ) -> str:
     """Return the status for a screen: whether the expected hosts are certified, how many volumes are in each state, the
-    most urgent ones with their changes, the pairs whose locks were tested, observations of other volumes, the history
-    at ``place``, and what to do next. ``problems`` holds the problems of each host that is not certified, and
-    ``command`` is the beginning of a command line with the inventory."""
+    most urgent ones with their changes, the pairs whose locks were tested, observations of other volumes, misdated
+    results (``dates``), the history at ``place``, and what to do next. ``problems`` holds the problems of each host
+    that is not certified, and ``command`` is the beginning of a command line with the inventory."""
     by_place = {each.place: each.result for each in observed}
     counts = Counter(line.state for line in lines)
     states = ", ".join(f"{counts[state]} {state}" for state in MOST_URGENT_FIRST if counts[state]) or "no certificates"
@@ -240,6 +244,7 @@ def status_text(
             *more,
             *pair_lines(pairs, SHOWN_LINES),
             *elsewhere_lines(observed, today, SHOWN_LINES),
+            *wrong_date_lines(dates, SHOWN_LINES),
             *source,
             *_next_steps(problems, command),
         ]
@@ -268,6 +273,7 @@ def status_json(
     pairs: Sequence[PairStatus] = (),
     observed: Sequence[Observed] = (),
     closest: Mapping[str, Mapping[str, Any]] | None = None,
+    dates: Sequence[WrongDate] = (),
 ) -> dict[str, Any]:
     """Return the content of status.json. ``problems`` holds the problems of each host that is not certified, and
     ``closest`` the figures that come closest to their limits, by the SHA-256 of the certificate."""
@@ -297,6 +303,7 @@ def status_json(
         ],
         "locks": [pair_entry(pair, today) for pair in pairs],
         "observations": observations,
+        "wrong_dates": [asdict(each) for each in dates],
     }
 
 

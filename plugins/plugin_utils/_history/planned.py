@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.dating import Dated
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import SKIPPED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.moved import moved_unasked
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
@@ -26,9 +27,11 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_identity
 
 
 @dataclass(frozen=True)
-class Planned:
+class Planned(Dated):
     """A volume that a run planned to certify. The mount point is empty if the run did not find it.
     Texts are printable."""
+
+    date_column: ClassVar[str] = "planned_at"
 
     sha256: str
     run_id: str

@@ -16,6 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.merged_settings import COMMON, merged_settings
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import CLOCK_TOLERANCE_S, later, utc_now
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import volume_folder
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import can_certify, profile_data
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
@@ -53,6 +54,7 @@ def merge_runs(
             f"The run {untested[0].run['run_id']} {untested[0].kind.why_untested}; it cannot be merged with others."
         )
     _refuse_other_places(sources)
+    _refuse_future(sources)
     newest = {
         key: value
         for key, value in sources[-1].run.items()
@@ -158,6 +160,21 @@ def _deciding(results: list[_Result]) -> _Result:
 
 def _can_certify(source: RunDirectory, host: str) -> bool:
     return can_certify(profile_data(source.run, host))
+
+
+def _refuse_future(sources: list[RunDirectory]) -> None:
+    """Raise RunDirectoryError if a run is dated later than now, because its records would hide those of newer runs."""
+    if len(sources) < 2:
+        return
+    latest = later(utc_now(), CLOCK_TOLERANCE_S)
+    for source in sources:
+        records = [source.records.read(folder).created_at for folder in source.records.folders()]
+        dated = max([str(source.run.get("created_at", "")), *records])
+        if dated > latest:
+            raise RunDirectoryError(
+                f"The run {source.run['run_id']} is dated {dated}, which is later than now ({utc_now()}), so it is not "
+                "known which results are the newest. Leave this run out, or set the clock if it is wrong."
+            )
 
 
 def _refuse_other_places(sources: list[RunDirectory]) -> None:

@@ -18,6 +18,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import
     UNSTEADY,
     Finding,
     finding,
+    is_finding,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DISK_SHARED_WITH
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
@@ -26,17 +27,19 @@ CLOCK_BOUND_S = 1.0
 """How much a host's clock may differ from the controller's without a note."""
 
 
-def clock_notes(facts: Mapping[str, Any]) -> list[Finding]:
+def clock_notes(run: Mapping[str, Any], facts: Mapping[str, Any]) -> list[Finding]:
     """Return a note if the host's clock differs from the controller's by more than a second and by more than the
-    measurement error."""
+    measurement error, and one if the controller's clock was wrong when the run was opened."""
+    wrong = run.get("wrong_clock")
+    found = [wrong] if is_finding(wrong) else []
     offset_s, error_s = facts.get("clock_offset_s"), facts.get("clock_offset_error_s")
     if (
         isinstance(offset_s, (int, float))
         and isinstance(error_s, (int, float))
         and abs(offset_s) > max(CLOCK_BOUND_S, error_s)
     ):
-        return [finding(CLOCK, None, offset_s=offset_s, error_s=error_s)]
-    return []
+        found.append(finding(CLOCK, None, offset_s=offset_s, error_s=error_s))
+    return found
 
 
 def sharing_notes(facts: Mapping[str, Any]) -> list[Finding]:

@@ -111,7 +111,7 @@ def measurement(
     )
     part = judge_record(record, tables, profile, today)
     notes = [
-        *clock_notes(facts),
+        *clock_notes(run, facts),
         *sharing_notes(facts),
         *unsteady_notes(tables),
         *(found for found in part["findings"] if found["kind"] == PLATEAU),

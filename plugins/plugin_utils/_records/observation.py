@@ -74,7 +74,10 @@ def observed(
         tester=tester_of(tables),
         own=dict(seen),
     )
-    notes = [*clock_notes(facts), *(finding(TOLD, None, text=str(problem)) for problem in seen.get("problems") or [])]
+    notes = [
+        *clock_notes(run, facts),
+        *(finding(TOLD, None, text=str(problem)) for problem in seen.get("problems") or []),
+    ]
     kind = kind_named(OBSERVATION)
     if not kind.criteria.judges(profile.sections.get(kind.profile_key)):
         return with_notes(record, [*_ending(seen), *notes], words_of(""))

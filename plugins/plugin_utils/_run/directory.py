@@ -82,6 +82,7 @@ _LISTS = (
 _SHAPE = Keys(
     {
         "created_at": Maybe(str),
+        "wrong_clock": Maybe(Where(is_finding)),
         **dict.fromkeys((*_OBJECTS, *_BY_HOST), Maybe(dict)),
         **dict.fromkeys(_LISTS, Maybe(list)),
     }

@@ -74,7 +74,7 @@ CLOCK, SHARED_DISK, UNSTEADY, NO_FLUSH, UNKNOWN_SHARES, AS_THEY_STAND, TORN, VOL
     "torn",
     "volume_limit",
 )
-SEARCH_ENDED, CLIMBED_TOGETHER, LEFT_OUT, MOVED, RETAINED, TOLD, SHORT_LEASE = (
+SEARCH_ENDED, CLIMBED_TOGETHER, LEFT_OUT, MOVED, RETAINED, TOLD, SHORT_LEASE, WRONG_CLOCK = (
     "search_ended",
     "climbed_together",
     "left_out",
@@ -82,6 +82,7 @@ SEARCH_ENDED, CLIMBED_TOGETHER, LEFT_OUT, MOVED, RETAINED, TOLD, SHORT_LEASE = (
     "retained",
     "told",
     "short_lease",
+    "wrong_clock",
 )
 """Notes about a measurement: a note has no verdict. It is stored in ``noted`` of a record, and its sentence in
 ``notes``. TOLD is a message from a source."""

@@ -12,6 +12,12 @@ MOMENT = "%Y-%m-%dT%H:%M:%SZ"
 """The format of times: ISO 8601 in UTC, in whole seconds, with Z."""
 
 
+LAST_MOMENT = "9999-12-31T23:59:59Z"
+
+CLOCK_TOLERANCE_S = 600
+"""By how much clocks may differ before a date counts as wrong."""
+
+
 def utc_now() -> str:
     """Return the current time in the format of run directories."""
     return datetime.datetime.now(datetime.timezone.utc).strftime(MOMENT)
@@ -20,3 +26,18 @@ def utc_now() -> str:
 def utc_text(epoch_s: float) -> str:
     """Return a time, given in seconds since 1970, in the format of run directories."""
     return datetime.datetime.fromtimestamp(epoch_s, datetime.timezone.utc).strftime(MOMENT)
+
+
+def later(moment: str, seconds: float) -> str:
+    """Return the moment this many seconds later, or earlier if they are negative."""
+    try:
+        then = datetime.datetime.strptime(moment, MOMENT) + datetime.timedelta(seconds=seconds)
+    except (ValueError, OverflowError):
+        return moment
+    return f"{then.isoformat(timespec='seconds')}Z"
+
+
+def seconds_between(first: str, second: str) -> float:
+    """Return the seconds from one moment to another; negative if the second one is earlier."""
+    begin, end = (datetime.datetime.strptime(each, MOMENT) for each in (first, second))
+    return (end - begin).total_seconds()

@@ -50,12 +50,13 @@ def own_entries(own: Entry, entries: Iterable[Entry]) -> list[Entry]:
 
 def comparable_with(own: Entry, entries: Iterable[Entry], revoked: Iterable[str]) -> list[Entry]:
     """Return the entries that can be compared with the given one, according to the index of the history: undisturbed,
-    within their limits, and measured in the same way."""
+    within their limits, measured in the same way, and not misdated."""
     withdrawn = set(revoked)
     return [
         entry
         for entry in entries
         if entry.limits_verdict in GOOD
+        and not entry.misdated
         and not entry.disturbed
         and entry.method_version == own.method_version
         and entry.parameters == own.parameters

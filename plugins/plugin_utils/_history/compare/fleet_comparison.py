@@ -65,7 +65,7 @@ class _Volume:
     kind: tuple[str, ...]
     entry: Entry
     reference: Content
-    first_judged: str
+    first: tuple[str, int, str, str, str]
     before: dict[str, Rows] = field(default_factory=dict)
     after: dict[str, Rows] = field(default_factory=dict)
     earlier: dict[str, Rows] = field(default_factory=dict)
@@ -88,6 +88,8 @@ class _Reading:
     missing: list[str] = field(default_factory=list)
 
     def why_incomparable(self, entry: Entry, content: Content, other: Content) -> str:
+        if entry.misdated:
+            return f"it is {entry.date_text()}"
         return "it was revoked" if entry.sha256 in self.revoked else why_incomparable(content, other, self.figure)
 
     def leave_out(self, label: str, entry: Entry, side: str, reason: str) -> None:
@@ -213,9 +215,9 @@ def _read_volume(
     used: list[list[Content]] = [[], []]
     volume = None
     if reference is not None and newest is not None:
-        first_judged = min(entry.judged_at for entry, _content in (*before, *after))
+        first = min(entry.order for entry, _content in (*before, *after))
         kind = (class_of(newest), str(newest["method_version"]), fingerprint(newest.get("parameters")))
-        volume = _Volume(label, kind, reference[0], newest, first_judged)
+        volume = _Volume(label, kind, reference[0], newest, first)
         reading.volumes.append(volume)
     for number, (side, certificates) in enumerate((("before", before), ("after", after))):
         for entry, content in certificates:
@@ -242,9 +244,7 @@ def _add_earlier_runs(reading: _Reading, volumes: Sequence[_Volume]) -> None:
     """Read the earlier runs of the volumes, which show how much the runs of a volume differ."""
     for volume in volumes:
         own = volume.entry
-        same = [
-            entry for entry in reading.history.of_name(own.host, own.volume) if entry.judged_at < volume.first_judged
-        ]
+        same = [entry for entry in reading.history.of_name(own.host, own.volume) if entry.order < volume.first]
         same = newest_of_each_run(
             entry for entry in same if (entry.volume_id, entry.disk_id) == (own.volume_id, own.disk_id)
         )[-MOST_EARLIER:]

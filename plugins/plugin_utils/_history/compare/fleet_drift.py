@@ -49,6 +49,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures imp
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import History, HistoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.wrong_dates import wrong_dates
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.likeness import likeness
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
@@ -125,12 +126,14 @@ def fleet_drift(
 ) -> dict[str, Any]:
     """Return the drift of the volumes of some hosts. Raises HistoryError.
 
-    Certificates are ignored if they were revoked, or if they were judged before the day in ``since`` for the host.
+    Certificates are ignored if they are misdated, if they were revoked, or if they were judged before the day in
+    ``since`` for the host.
     """
-    read = [
-        _read(history, entries, figure)
-        for entries in _series_of_entries(history, {printable(host) for host in hosts}, since or {})
-    ]
+    names, revoked = {printable(host) for host in hosts}, history.revocations()
+    entries = [entry for entry in history.between() if entry.sha256 not in revoked]
+    misdated = [entry for entry in entries if entry.misdated and entry.host in names]
+    dated = [entry for entry in entries if not entry.misdated]
+    read = [_read(history, own, figure) for own in _series_of_entries(dated, names, since or {})]
     found = [volume for volume in read if volume.certificates]
     if not found:
         raise HistoryError(f"the history {history.place} contains no certificate with figures of these hosts")
@@ -142,6 +145,7 @@ def fleet_drift(
         "created_at": utc_now(),
         "figure": figure,
         "margin": margin,
+        "wrong_dates": [asdict(each) for each in wrong_dates(misdated, (), (), ())],
         "states": {state: sum(volume["state"] == state for volume in judged) for state in STATES},
         "volumes": judged,
         "nights": [each for kind, class_nights in sorted(kinds.items()) for each in _nights_data(kind, class_nights)],
@@ -153,12 +157,10 @@ def fleet_drift(
 
 
 def _series_of_entries(
-    history: History, hosts: Collection[str], since: Mapping[str, datetime.date]
+    entries: Sequence[Entry], hosts: Collection[str], since: Mapping[str, datetime.date]
 ) -> Iterator[list[Entry]]:
     """For each volume name, yield the entries of the volume that has this name today, and the results imported under
     it."""
-    revoked = history.revocations()
-    entries = [entry for entry in history.between() if entry.sha256 not in revoked]
     imported: dict[tuple[str, str], list[Entry]] = {}
     for entry in entries:
         if entry.volume_id is None and entry.profile == IMPORTED and entry.host in hosts:

@@ -245,9 +245,12 @@ class _Fleet:
         entries = own_entries(volume.entry, self._history.of_volume(str(volume.entry.volume_id)))
         if entries:
             (content,) = self._history.contents([entries[-1].sha256])
-            reason = (
-                "it is revoked" if entries[-1].sha256 in self._revoked else why_incomparable(content, volume.content)
-            )
+            if entries[-1].sha256 in self._revoked:
+                reason = "it is revoked"
+            elif entries[-1].misdated:
+                reason = f"it is {entries[-1].date_text()}"
+            else:
+                reason = why_incomparable(content, volume.content)
             return f"none of its certificates can be compared; the newest (run {entries[-1].run_id}): {reason}"
         named = [
             entry

@@ -67,7 +67,10 @@ def _of_history(history: History, term: str) -> list[Entry]:
     if days:
         return history.between(*_range(days[1], days[2] or days[1]))
     found = history.of_run(term)
-    return [history.certificate(term).entry] if not found and _SHA256.fullmatch(term) else found
+    if found or not _SHA256.fullmatch(term):
+        return found
+    named = history.certificate(term).entry
+    return [entry for entry in history.of_run(named.run_id) if entry.sha256 == named.sha256]
 
 
 def _of_directory(history: History, selection: Selection, term: str) -> list[Entry]:

@@ -47,9 +47,11 @@ def certificates_of(directory: RunDirectory) -> tuple[list[Certificate], list[st
     return list(found.values()), problems
 
 
-def store(place: str, certificates: list[Certificate], remembered: Remembered | None = None) -> int:
+def store(
+    place: str, certificates: list[Certificate], remembered: Remembered | None = None, is_clock_right: bool = True
+) -> int:
     """Store certificates, and other results of their run, in the history at a place. Returns how many certificates were
-    new to the history.
+    new to the history. ``is_clock_right``: whether the clocks of the hosts agree with the controller's.
 
     Raises HistoryError.
 
@@ -57,6 +59,8 @@ def store(place: str, certificates: list[Certificate], remembered: Remembered | 
     file system is not mounted, creating a new one would hide that.
     """
     with open_history(place) as history:
+        if not is_clock_right:
+            history.distrust_clock()
         if remembered:
             remembered.store_in(history)
         return history.store(certificates)

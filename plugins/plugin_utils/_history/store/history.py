@@ -21,7 +21,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import (
     ATTEMPT,
@@ -30,26 +30,35 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate
     Entry,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult, told_once
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.dating import (
+    Dated,
+    Storing,
+    Timeline,
+    column_names,
+    column_values,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import IMPORTED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.lock_result import LockResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observed_result import ObservedResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.planned import Planned
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import reindexing
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.schema import MIGRATIONS, REINDEXED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import MOMENT, utc_now
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.schema import MIGRATIONS, NUMBERED, REINDEXED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import WRONG_CLOCK, Finding, finding
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import (
+    CLOCK_TOLERANCE_S,
+    LAST_MOMENT,
+    MOMENT,
+    later,
+    seconds_between,
+    utc_now,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
-
-COLUMNS = tuple(each.name for each in dataclasses.fields(Entry))
 
 PATIENCE_S = 60.0
 """How long to wait for another process that is writing."""
 APPEND_ONLY = "the history is append-only"
 
-_ALL_COLUMNS = ", ".join(COLUMNS)
-_INSERT = (
-    f"INSERT INTO logdisk_certificates ({_ALL_COLUMNS}) VALUES ({', '.join('?' * len(COLUMNS))}) ON CONFLICT DO NOTHING"
-)
 _INSERT_CONTENT = "INSERT INTO logdisk_contents (sha256, content) VALUES (?, ?) ON CONFLICT DO NOTHING"
 _INSERT_CLOSEST = "INSERT INTO logdisk_closest_limits (sha256, content) VALUES (?, ?) ON CONFLICT DO NOTHING"
 _KEPT_COLUMNS = "sha256, run_id, stage, kept_at, created_at, job_id, workflow_job_id"
@@ -60,15 +69,9 @@ _MOST_VALUES = 500
 """The largest number of values in one statement; databases allow somewhat more."""
 # A state follows from the newest entry with each effect and each fact about the volume, revoked or not. Boot IDs
 # distinguish clones, so the newest entry with each boot ID is kept.
-_NEWEST = f"""
-    SELECT {_ALL_COLUMNS} FROM (
-        SELECT {_ALL_COLUMNS}, row_number() OVER (
-            PARTITION BY volume_id, disk_id, host, volume, boot_id, profile, effect, volume_facts, verified,
-                can_certify, CASE WHEN sha256 IN (SELECT sha256 FROM logdisk_revocations) THEN 1 ELSE 0 END
-            ORDER BY judged_at DESC, run_id DESC, sha256 DESC
-        ) AS age
-        FROM logdisk_certificates
-    ) AS ranked WHERE age = 1
+_DECIDING = """
+    volume_id, disk_id, host, volume, boot_id, profile, effect, volume_facts, verified, can_certify,
+    CASE WHEN sha256 IN (SELECT sha256 FROM logdisk_revocations) THEN 1 ELSE 0 END
 """
 
 
@@ -113,43 +116,29 @@ class KeptRun:
     workflow_job_id: str
 
 
-def _statements(table: str, result: type) -> tuple[str, str]:
-    """Return the names of the columns of a table of results, and the statement that adds a result."""
-    names = [each.name for each in dataclasses.fields(result)]
-    columns, places = ", ".join(names), ", ".join("?" * len(names))
-    return columns, f"INSERT INTO {table} ({columns}) VALUES ({places}) ON CONFLICT DO NOTHING"
+_Result = TypeVar("_Result", Entry, CutResult, LockResult, ObservedResult, Planned)
+_TABLES = {
+    Entry: "logdisk_certificates",
+    CutResult: "logdisk_power_cuts",
+    LockResult: "logdisk_locks",
+    ObservedResult: "logdisk_observations",
+    Planned: "logdisk_plans",
+}
+"""The table of each kind of result. In addition to the columns of the result, it contains the number of the storing."""
 
 
-_CUT_COLUMNS, _INSERT_CUTS = _statements("logdisk_power_cuts", CutResult)
-_LOCK_COLUMNS, _INSERT_LOCKS = _statements("logdisk_locks", LockResult)
-_OBSERVED_COLUMNS, _INSERT_OBSERVED = _statements("logdisk_observations", ObservedResult)
-_NEWEST_OBSERVED = f"""
-    SELECT {_OBSERVED_COLUMNS} FROM (
-        SELECT {_OBSERVED_COLUMNS}, row_number() OVER (
-            PARTITION BY host, volume, mount_point ORDER BY judged_at DESC, run_id DESC, sha256 DESC
-        ) AS age
-        FROM logdisk_observations WHERE sha256 NOT IN (SELECT sha256 FROM logdisk_revocations)
-    ) AS ranked WHERE age = 1 ORDER BY judged_at, run_id, sha256
-"""
+def _insert(result: type, *more: str) -> str:
+    """Return the statement that adds a result, with more columns."""
+    names = (*column_names(result), *more)
+    places = ", ".join("?" * len(names))
+    return f"INSERT INTO {_TABLES[result]} ({', '.join(names)}) VALUES ({places}) ON CONFLICT DO NOTHING"
+
+
+_NOT_REVOKED = "sha256 NOT IN (SELECT sha256 FROM logdisk_revocations)"
 _REVOKE = (
     "INSERT INTO logdisk_revocations (sha256, revoked_at, revoked_by, reason) VALUES (?, "
     "?, ?, ?) ON CONFLICT DO NOTHING"
 )
-_PLAN_COLUMNS, _INSERT_PLANS = _statements("logdisk_plans", Planned)
-# If a run could not determine a mount point, this does not mean that the mount point was different.
-_NEWEST_PLANS = f"""
-    SELECT {_PLAN_COLUMNS} FROM (
-        SELECT {_PLAN_COLUMNS}, rank() OVER (PARTITION BY host ORDER BY planned_at DESC, run_id DESC) AS age
-        FROM logdisk_plans
-    ) AS ranked WHERE age = 1 ORDER BY host, volume, sha256
-"""
-_PLACES = """
-    SELECT host, volume, mount_point FROM (
-        SELECT host, volume, mount_point,
-            row_number() OVER (PARTITION BY host, volume ORDER BY planned_at DESC, run_id DESC) AS age
-        FROM logdisk_plans WHERE mount_point <> ''
-    ) AS ranked WHERE age = 1
-"""
 
 
 class History(abc.ABC):
@@ -171,6 +160,9 @@ class History(abc.ABC):
     def __init__(self, place: str) -> None:
         self.place = place
         self._outdated = False
+        self._agreed = 1
+        self._last_moment = ""
+        self._timeline: Timeline | None = None
 
     def __enter__(self) -> History:
         return self
@@ -203,16 +195,101 @@ class History(abc.ABC):
         """Prevent other writers from migrating until the end of the transaction, and create the objects that
         :attr:`refuse` needs."""
 
+    @abc.abstractmethod
+    def _begin_storing(self) -> None:
+        """Prevent other writers from storing until the end of the transaction."""
+
+    def server_clock(self) -> str:
+        """Return the time according to the database server, if that is another machine; otherwise empty."""
+        return ""
+
+    def now(self) -> str:
+        """Return the present time. If the clocks of the controller and the database server differ, this is the earlier
+        time, because a date that is later than one of them may be wrong."""
+        return min(filter(None, (utc_now(), self.server_clock(), self._last_moment)))
+
+    def look_from(self, day: datetime.date) -> None:
+        """Show the history as on an earlier day: what is dated later certifies nothing."""
+        self._last_moment = datetime.datetime.combine(day, datetime.time(23, 59, 59)).isoformat() + "Z"
+        self._timeline = None
+
+    def distrust_clock(self) -> None:
+        """Note that other clocks disagree with the controller's, which is then no evidence against other dates."""
+        self._agreed = 0
+
+    def wrong_clock(self) -> Finding | None:
+        """Return what contradicts the controller's clock; None if nothing does."""
+        with self._reported("cannot be read"):
+            now, server = utc_now(), self.server_clock()
+            if server and abs(seconds_between(now, server)) > CLOCK_TOLERANCE_S:
+                return finding(WRONG_CLOCK, None, cause="server", clock=now, other=server)
+            if self._version() == len(MIGRATIONS):
+                newest = Timeline(self._storings(), LAST_MOMENT).newest_clock
+                if newest and seconds_between(now, newest) > CLOCK_TOLERANCE_S:
+                    return finding(WRONG_CLOCK, None, cause="history", clock=now, other=newest)
+        return None
+
+    def _storings(self) -> list[Storing]:
+        with self._reported("cannot be read"):
+            rows = self._execute("SELECT number, clock, agreed FROM logdisk_storings ORDER BY number").fetchall()
+        return [Storing(*row) for row in rows]
+
+    def _number(self, dates: Iterable[str]) -> int:
+        """Number a storing of results with these dates, within its transaction. Returns the number."""
+        self._begin_storing()
+        self._timeline = None
+        number = self._execute("SELECT max(number) FROM logdisk_storings").fetchone()[0] + 1
+        controller, server = utc_now(), self.server_clock()
+        agreed = self._agreed and not (server and abs(seconds_between(controller, server)) > CLOCK_TOLERANCE_S)
+        clocks, latest = [min(controller, server or controller)], max(dates)
+        if latest > later(clocks[0], CLOCK_TOLERANCE_S):
+            clocks.insert(0, latest)  # another clock, which the present one contradicts
+        for place, clock in enumerate(clocks):
+            self._execute("INSERT INTO logdisk_storings VALUES (?, ?, ?)", (number + place, clock, int(agreed)))
+        return number
+
+    def _dated(self, result: _Result, number: int) -> _Result:
+        """Return a result with its place in the order of storing."""
+        if not (self._timeline and self._timeline.knows(number)):
+            self._timeline = Timeline(self._storings(), self.now())
+        return self._timeline.dated(result, number)
+
+    def _read(self, result: type[_Result], condition: str = "TRUE", values: Sequence[Any] = ()) -> list[_Result]:
+        """Return the results that meet a condition, oldest first."""
+        return self._select(result, f"{_TABLES[result]} WHERE {condition}", values)
+
+    def _newest(self, result: type[_Result], parts: str, condition: str = "TRUE") -> list[_Result]:
+        """Return the newest results with each combination of some values (``parts``), oldest first. Results of storings
+        whose clock contradicts others are a part of their own, because their dates cannot be compared."""
+        self._refuse_outdated()
+        storings = self._storings()
+        odd = Timeline(storings, self.now()).odd()
+        late = f"stored = 0 AND {result.date_column} > '{storings[0].clock}'"
+        odd_text = f"CASE WHEN stored IN ({', '.join(map(str, odd or [-1]))}) OR {late} THEN 1 ELSE 0 END"
+        ranked = f"""(
+            SELECT marked.*, rank() OVER (
+                PARTITION BY {parts}, odd ORDER BY odd * stored DESC, {result.date_column} DESC, run_id DESC
+            ) AS age
+            FROM (SELECT own.*, {odd_text} AS odd FROM {_TABLES[result]} AS own WHERE {condition}) AS marked
+        ) AS ranked WHERE age = 1"""
+        return self._select(result, ranked)
+
+    def _select(self, result: type[_Result], source: str, values: Sequence[Any] = ()) -> list[_Result]:
+        self._refuse_outdated()
+        with self._reported("cannot be read"):
+            rows = self._execute(f"SELECT {', '.join(column_names(result))}, stored FROM {source}", values).fetchall()
+        return sorted((self._dated(result(*row[:-1]), row[-1]) for row in rows), key=lambda found: found.order)
+
     def store(self, certificates: Iterable[Certificate]) -> int:
         """Store certificates, all or none of them. Returns how many were new to the history."""
         # They are stored in a fixed order, so that two writers of the same certificates cannot deadlock.
         ordered = sorted(certificates, key=lambda certificate: certificate.sha256)
-        rows = [dataclasses.astuple(certificate.entry) for certificate in ordered]
+        entries = [certificate.entry for certificate in ordered]
         contents = [(certificate.sha256, certificate.text) for certificate in ordered]
         closest = [(each.sha256, text) for each in ordered if (text := each.closest_limit)]
         with self._reported("cannot be written"), self._transaction():
-            added = self._execute_many(_INSERT, rows) if rows else 0
-            if rows:
+            added = self._add_rows(Entry, entries)
+            if contents:
                 self._execute_many(_INSERT_CONTENT, contents)
             if closest:
                 self._execute_many(_INSERT_CLOSEST, closest)
@@ -220,72 +297,64 @@ class History(abc.ABC):
 
     def store_power_cuts(self, results: Iterable[CutResult]) -> int:
         """Store the results of power cuts, and return how many were new to the history."""
-        return self._add(_INSERT_CUTS, results)
+        return self._add(CutResult, results)
 
     def power_cuts(self) -> list[CutResult]:
         """Return the results of all power cuts, oldest first. Results are never pruned, because a loss must not be
         forgotten. Revoked results are left out."""
-        return self._cut_results("TRUE")
+        return told_once(self._read(CutResult, _NOT_REVOKED))
 
     def power_cuts_of(self, host: str, volume: str) -> list[CutResult]:
         """Return the results of all power cuts of a host's volumes of one name, oldest first."""
-        return self._cut_results("host = ? AND volume = ?", printable(host), printable(volume))
-
-    def _cut_results(self, condition: str, *values: str) -> list[CutResult]:
-        self._refuse_outdated()
-        with self._reported("cannot be read"):
-            valid = "sha256 NOT IN (SELECT sha256 FROM logdisk_revocations)"
-            sql = (
-                f"SELECT {_CUT_COLUMNS} FROM logdisk_power_cuts WHERE {condition} AND {valid} "
-                "ORDER BY judged_at, run_id, sha256"
-            )
-            return told_once([CutResult(*row) for row in self._execute(sql, values).fetchall()])
+        own = f"host = ? AND volume = ? AND {_NOT_REVOKED}"
+        return told_once(self._read(CutResult, own, (printable(host), printable(volume))))
 
     def store_locks(self, results: Iterable[LockResult]) -> int:
         """Store the results of tests of locks; return how many results the history did not have yet."""
-        return self._add(_INSERT_LOCKS, results)
+        return self._add(LockResult, results)
 
     def locks(self) -> list[LockResult]:
         """Return the results of all tests of locks, oldest first. They are never pruned, and those that were revoked do
         not count."""
-        self._refuse_outdated()
-        with self._reported("cannot be read"):
-            sql = (
-                f"SELECT {_LOCK_COLUMNS} FROM logdisk_locks WHERE sha256 NOT IN (SELECT sha256 FROM "
-                "logdisk_revocations) ORDER BY judged_at, run_id, sha256"
-            )
-            return [LockResult(*row) for row in self._execute(sql).fetchall()]
+        return self._read(LockResult, _NOT_REVOKED)
 
     def store_observations(self, results: Iterable[ObservedResult]) -> int:
         """Store the results of observations, and return how many were new to the history."""
-        return self._add(_INSERT_OBSERVED, results)
+        return self._add(ObservedResult, results)
 
     def observations(self) -> list[ObservedResult]:
         """Return the newest observation of each volume, oldest first. Those of withdrawn volumes are left out."""
-        self._refuse_outdated()
-        with self._reported("cannot be read"):
-            return [ObservedResult(*row) for row in self._execute(_NEWEST_OBSERVED).fetchall()]
+        found = self._newest(ObservedResult, "host, volume, mount_point", _NOT_REVOKED)
+        newest = {(each.host, each.volume, each.mount_point): each for each in found}
+        return sorted(newest.values(), key=lambda each: each.order)
 
     def store_plans(self, plans: Iterable[Planned]) -> None:
         """Store the volumes that a run planned to certify."""
-        self._add(_INSERT_PLANS, plans)
+        self._add(Planned, plans)
 
-    def _add(self, insert: str, results: Iterable[CutResult | LockResult | ObservedResult | Planned]) -> int:
-        """Store results with a statement, in a fixed order as in ``store``. Returns how many were new to the
-        history."""
-        rows = [dataclasses.astuple(result) for result in sorted(results, key=lambda result: result.sha256)]
+    def _add(self, result: type, results: Iterable[CutResult | LockResult | ObservedResult | Planned]) -> int:
+        """Store results, in a fixed order as in ``store``. Returns how many were new to the history."""
         with self._reported("cannot be written"), self._transaction():
-            return self._execute_many(insert, rows) if rows else 0
+            return self._add_rows(result, sorted(results, key=lambda result: result.sha256))
+
+    def _add_rows(self, result: type, results: Sequence[Dated]) -> int:
+        if not results:
+            return 0
+        number = self._number(each.date for each in results)
+        return self._execute_many(_insert(result, "stored"), [(*column_values(each), number) for each in results])
 
     def plans(self) -> dict[str, list[Planned]]:
         """Return the newest plan of each host that has one, without volumes that were withdrawn since then. If a plan
         contains no mount point, the last known one is used."""
-        self._refuse_outdated()
-        with self._reported("cannot be read"):
-            newest = [Planned(*row) for row in self._execute(_NEWEST_PLANS).fetchall()]
-            places = {(host, volume): mount_point for host, volume, mount_point in self._execute(_PLACES).fetchall()}
+        newest = self._newest(Planned, "host")
+        runs = {each.host: each.run_id for each in newest}
+        # If a run could not determine a mount point, this does not mean that the mount point was different.
+        known = self._newest(Planned, "host, volume", "mount_point <> ''")
+        places = {(each.host, each.volume): each.mount_point for each in known}
         revoked, found = self.revocations(), {}
-        for planned in newest:
+        for planned in sorted(newest, key=lambda each: (each.host, each.volume, each.sha256)):
+            if planned.run_id != runs[planned.host]:
+                continue
             of_host = found.setdefault(planned.host, [])
             if planned.sha256 not in revoked:
                 of_host.append(
@@ -298,36 +367,25 @@ class History(abc.ABC):
     def newest(self) -> list[Entry]:
         """Return the entries that decide today's states: for each volume, name, boot and profile, the newest entry with
         each effect."""
-        return self._entries(_NEWEST)
+        return self._newest(Entry, _DECIDING)
 
     def of_name(self, host: str, volume: str) -> list[Entry]:
         """Return all entries of a host's volume, oldest first, including those of replaced volumes."""
-        sql = (
-            f"SELECT {_ALL_COLUMNS} FROM logdisk_certificates WHERE host = ? AND volume = ? ORDER "
-            "BY judged_at, run_id, sha256"
-        )
-        return self._entries(sql, (printable(host), printable(volume)))
+        return self._read(Entry, "host = ? AND volume = ?", (printable(host), printable(volume)))
 
     def of_volume(self, volume_id: str) -> list[Entry]:
         """Return all entries of a volume, under any name, oldest first."""
-        return self._entries(
-            f"SELECT {_ALL_COLUMNS} FROM logdisk_certificates WHERE volume_id = ? ORDER BY judged_at, run_id, sha256",
-            (volume_id,),
-        )
+        return self._read(Entry, "volume_id = ?", (volume_id,))
 
     def of_run(self, run_id: str) -> list[Entry]:
         """Return all entries of a run."""
-        return self._entries(
-            f"SELECT {_ALL_COLUMNS} FROM logdisk_certificates WHERE run_id = ? ORDER BY host, volume, sha256", (run_id,)
-        )
+        found = self._read(Entry, "run_id = ?", (run_id,))
+        return sorted(found, key=lambda entry: (entry.host, entry.volume, entry.sha256))
 
     def between(self, first: datetime.date = datetime.date.min, last: datetime.date = datetime.date.max) -> list[Entry]:
-        """Return all entries that were judged from one day to another, oldest first."""
-        sql = (
-            f"SELECT {_ALL_COLUMNS} FROM logdisk_certificates WHERE judged_at >= ? AND judged_at < ? ORDER "
-            "BY judged_at, run_id, sha256"
-        )
-        return self._entries(sql, (first.isoformat(), f"{last.isoformat()}U"))  # "T" sorts before "U"
+        """Return all entries that were judged from one day to another, according to their dates, oldest first."""
+        days = (first.isoformat(), f"{last.isoformat()}U")  # "T" sorts before "U"
+        return self._read(Entry, "judged_at >= ? AND judged_at < ?", days)
 
     def contents(self, wanted: Sequence[str]) -> list[dict[str, Any]]:
         """Return the contents of certificates, in the order of their SHA-256."""
@@ -496,11 +554,6 @@ class History(abc.ABC):
             self._execute(f"DELETE FROM logdisk_kept_runs WHERE {old}", (moment,))
         return runs
 
-    def _entries(self, sql: str, values: Sequence[Any] = ()) -> list[Entry]:
-        self._refuse_outdated()
-        with self._reported("cannot be read"):
-            return [Entry(*row) for row in self._execute(sql, values).fetchall()]
-
     def try_writing(self) -> None:
         """Write an entry and roll it back, unless the schema is an older version. Raises HistoryError if it cannot be
         written."""
@@ -564,9 +617,11 @@ class History(abc.ABC):
             self._execute(statement.format(text=self.text_type, bytes=self.bytes_type, refuse=self.refuse))
         if kept:
             entries, results = kept
-            for insert, rows in ((_INSERT, entries), (_INSERT_CUTS, results)):
+            for result, rows in ((Entry, entries), (CutResult, results)):
                 if rows:
-                    self._execute_many(insert, [dataclasses.astuple(row) for row in rows])
+                    self._execute_many(_insert(result), list(map(column_values, rows)))
+        if number == NUMBERED:
+            self._execute("INSERT INTO logdisk_storings VALUES (0, ?, 1)", (self.now(),))
         self._execute("INSERT INTO logdisk_schema (version, applied_at) VALUES (?, ?)", (number, utc_now()))
 
     def _read_schema_3(self) -> tuple[list[Entry], list[CutResult]]:

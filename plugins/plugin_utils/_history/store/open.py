@@ -17,6 +17,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.postg
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.sqlite import SqliteHistory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import Finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import REPORTS
 
 PASSWORD_VARIABLE = "LOGDISK_HISTORY_PASSWORD"
@@ -55,15 +56,16 @@ def open_history(place: str, create: bool = False, **how: Any) -> History:
     return SqliteHistory(place, create, **how)
 
 
-def try_history(place: str, create: bool) -> None:
+def try_history(place: str, create: bool) -> Finding | None:
     """Raise HistoryError if certificates could not be stored at a place now. Nothing is changed, except that the
-    history is created if this is allowed."""
+    history is created if this is allowed. Returns what contradicts the controller's clock; None if nothing does."""
     if not place.startswith(SCHEMES) and not os.path.lexists(place):
         directory = os.path.dirname(place)
         if not os.access(directory, os.W_OK | os.X_OK):
             problem = "cannot be written" if os.path.isdir(directory) else "is not a directory"
             raise HistoryError(f"the history {place} cannot be created: {directory} {problem}")
         if not create:
-            return
+            return None
     with open_history(place, create, migrate=create, patience_s=TRY_PATIENCE_S) as history:
         history.try_writing()
+        return history.wrong_clock()

@@ -83,6 +83,13 @@ class PostgresqlHistory(History):
             ).fetchall()
         )
 
+    def _begin_storing(self) -> None:
+        self._execute("LOCK TABLE logdisk_storings IN EXCLUSIVE MODE")
+
+    def server_clock(self) -> str:
+        clock = "to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')"
+        return str(self._execute(f"SELECT {clock}").fetchone()[0])
+
     def _begin_migration(self) -> None:
         self._execute("SELECT pg_advisory_xact_lock(?)", (_MIGRATION_LOCK,))
         body = f"BEGIN RAISE EXCEPTION '{APPEND_ONLY}'; END"

@@ -22,6 +22,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate
     Entry,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.dating import column_names
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_identity import VolumeIdentity, identity_of
 
@@ -59,5 +60,5 @@ def _placed(result: CutResult, identities: Mapping[str, VolumeIdentity]) -> CutR
     """Return a result with the identity of its volume, as shown by the certificates."""
     identity = identities.get(result.volume_id or "")
     found = dataclasses.asdict(identity) if identity else {"volume_id": None, "disk_id": None, "mount_point": None}
-    known = {**{key: value for key, value in dataclasses.asdict(result).items() if key != "sha256"}, **found}
+    known = {name: getattr(result, name) for name in column_names(CutResult) if name != "sha256"} | found
     return CutResult(sha256=fingerprint(known), **known)

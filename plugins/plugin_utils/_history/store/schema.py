@@ -208,9 +208,28 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE TABLE logdisk_closest_limits (sha256 {text} PRIMARY KEY, content {text} NOT NULL)",
         "CREATE TRIGGER logdisk_closest_limits_kept BEFORE UPDATE ON logdisk_closest_limits {refuse}",
     ),
+    (
+        # The order of storing, and the clock at each storing (dating.py). Number 0 is this migration.
+        """
+        CREATE TABLE logdisk_storings (
+            number INTEGER PRIMARY KEY,
+            clock {text} NOT NULL,
+            agreed INTEGER NOT NULL
+        )
+        """,
+        "CREATE TRIGGER logdisk_storings_kept BEFORE UPDATE ON logdisk_storings {refuse}",
+        "CREATE TRIGGER logdisk_storings_left BEFORE DELETE ON logdisk_storings {refuse}",
+        *(
+            f"ALTER TABLE logdisk_{table} ADD COLUMN stored INTEGER NOT NULL DEFAULT 0"
+            for table in ("certificates", "power_cuts", "plans", "locks", "observations")
+        ),
+    ),
 )
 """The statements that migrate each version of the schema to the next. The first ones start from an empty database.
 Never change a released version; add another one."""
 
 REINDEXED = 4
 """The version whose tables are filled from those of the version before, see reindexing.py."""
+
+NUMBERED = 7
+"""The version from which on storings are numbered."""

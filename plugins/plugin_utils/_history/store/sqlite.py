@@ -75,3 +75,6 @@ class SqliteHistory(History):
 
     def _begin_migration(self) -> None:
         """Does nothing, because the transaction has locked the whole file."""
+
+    def _begin_storing(self) -> None:
+        """Does nothing, because the transaction has locked the whole file."""

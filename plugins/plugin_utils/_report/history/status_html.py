@@ -124,6 +124,7 @@ def render_status(
         seen_text=_seen_text,
         run_link=lambda run_id: _run_link(run_id, runs),
         locks=status["locks"],
+        wrong_dates=status["wrong_dates"],
         domain=domain[1:],
         table=filled(_columns(runs, domain), shown, lambda each: each["state"], filters),
         filters=filters,
@@ -156,6 +157,7 @@ def _parts(status: Mapping[str, Any], certified: Collection[Any]) -> list[tuple[
         ("Power cuts", "#cuts", _cuts(status)),
         ("Live queue managers", "#live", status["observations"]),
         ("Locks", "#locks", status["locks"]),
+        ("Wrong dates", "#dates", status["wrong_dates"]),
         ("All volumes", "#volumes", status["volumes"]),
     )
     return [(name, address) for name, address, content in parts if content]

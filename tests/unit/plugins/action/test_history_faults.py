@@ -39,7 +39,7 @@ def answer(module, **options):
 
 def opened(reports, place, required=True, **keys):
     """Open a run while the history works, do everything except the gate, and return the run directory."""
-    assert open_run.tried_history({"place": place, "required": required}, str(reports), create=True) == ""
+    assert open_run.tried_history({"place": place, "required": required}, str(reports), create=True) == ("", None)
     files = fabricate.tables(fabricate.sweep_rows((4096, 1048576), seconds=60))
     measured = {f"db{number}": files for number in range(HOSTS)}
     return fabricate.run_directory(
@@ -235,9 +235,8 @@ def test_a_run_whose_history_fails_is_refused_before_it_is_opened(tmp_path):
         match=r"^certificates cannot be stored: the history .* is not a directory; correct that, or gate_history, or",
     ):
         open_run.tried_history({"place": place, "required": True}, str(tmp_path), create=True)
-    assert "is not a directory" in open_run.tried_history(
-        {"place": place, "required": False}, str(tmp_path), create=True
-    )
+    warning, _clock = open_run.tried_history({"place": place, "required": False}, str(tmp_path), create=True)
+    assert "is not a directory" in warning
 
 
 @pytest.mark.parametrize(
@@ -250,14 +249,15 @@ def test_a_run_is_refused_without_a_history_unless_it_observes_or_the_history_is
 
 def test_the_warning_names_what_cannot_be_stored(tmp_path):
     place = {"place": str(tmp_path / "mistyped/history.sqlite"), "required": False}
-    warning = open_run.tried_history(place, str(tmp_path), create=True, stored=KINDS["observation"].stored)
+    warning, _clock = open_run.tried_history(place, str(tmp_path), create=True, stored=KINDS["observation"].stored)
     assert warning.startswith("observations cannot be stored: the history ")
 
 
 def test_the_default_history_is_made_beside_the_reports_but_not_in_check_mode(tmp_path):
     place = tmp_path / "reports/history.sqlite"
     for create in (False, True):
-        assert open_run.tried_history({"place": str(place), "required": True}, str(tmp_path / "reports"), create) == ""
+        known = {"place": str(place), "required": True}
+        assert open_run.tried_history(known, str(tmp_path / "reports"), create) == ("", None)
         assert place.exists() == create
 
 

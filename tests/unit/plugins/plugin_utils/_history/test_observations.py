@@ -67,8 +67,8 @@ def test_a_verdict_is_stored_and_a_record_without_observation_is_not(tmp_path):
 
 def test_the_gate_stores_observations_beside_the_certificates_and_changes_none(place, tmp_path):
     valid = entry("2026-05-01")
-    with open_history(place, create=True) as history:
-        history._execute_many(store._INSERT, [dataclasses.astuple(valid)])
+    with open_history(place, create=True) as history, history._transaction():
+        history._add_rows(type(valid), [valid])
     assert gate.remember(run_of(tmp_path, place=place), [], []) == ""
     with open_history(place) as history:
         assert [each.text for each in history.observations()] == [TWELVE]

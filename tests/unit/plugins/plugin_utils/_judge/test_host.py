@@ -134,7 +134,7 @@ def test_a_volume_that_shared_its_disk_is_said_to(shared, told):
     ],
 )
 def test_a_clock_that_is_off_is_told(offset_s, error_s, told):
-    assert bool(clock_notes({"clock_offset_s": offset_s, "clock_offset_error_s": error_s})) is told
+    assert bool(clock_notes({}, {"clock_offset_s": offset_s, "clock_offset_error_s": error_s})) is told
 
 
 def test_the_version_is_that_of_the_collection():

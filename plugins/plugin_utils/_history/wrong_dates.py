@@ -1,0 +1,65 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""The misdated results in the status of a fleet. A result is shown until the same thing is certified again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import CERTIFIES, Entry
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.dating import Dated, still_misdated
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.lock_result import LockResult
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observed_result import ObservedResult
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import GOOD
+
+
+@dataclass(frozen=True)
+class WrongDate:
+    """A misdated result: what it is about, its run, its date, and the clock that the date contradicts."""
+
+    label: str
+    run_id: str
+    judged_at: str
+    clock: str
+    text: str
+
+
+def wrong_dates(
+    entries: Iterable[Entry],
+    cuts: Iterable[CutResult],
+    locks: Iterable[LockResult],
+    observations: Iterable[ObservedResult],
+) -> list[WrongDate]:
+    """Return the misdated results that no later certificate replaces."""
+    found: list[Dated] = [
+        *still_misdated(entries, lambda each: (each.place, each.profile), lambda each: each.effect == CERTIFIES),
+        *still_misdated(cuts, lambda each: (each.host, each.volume, each.volume_id), lambda each: each.verdict in GOOD),
+        *still_misdated(locks, lambda each: each.pair, lambda each: each.verdict in GOOD),
+        *(each for each in observations if each.misdated),
+    ]
+    once = {(label := _label(each), each.run_id): _wrong_date(label, each) for each in found}
+    return [once[key] for key in sorted(once)]
+
+
+def _label(result: Dated) -> str:
+    if isinstance(result, LockResult):
+        return f"{result.first} and {result.second} on {result.directory}"
+    return host_label(result.host, result.volume)
+
+
+def _wrong_date(label: str, result: Dated) -> WrongDate:
+    text = f"{label}: run {result.run_id} is {result.date_text()}, so it certifies nothing"
+    return WrongDate(label, result.run_id, result.date, result.misdated, text)
+
+
+def wrong_date_lines(dates: Sequence[WrongDate], shown: int) -> list[str]:
+    """Return a line for the screen for each misdated result."""
+    lines = [f"  wrong date {each.text}" for each in dates[:shown]]
+    left = len(dates) - shown
+    return [*lines, f"  and {_units.format_count(left)} more wrong dates, see status.json"] if left > 0 else lines

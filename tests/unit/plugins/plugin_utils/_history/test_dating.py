@@ -1,0 +1,443 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Wrong clocks: a date that contradicts the order of storing certifies nothing, hides nothing, and is reported."""
+
+from __future__ import annotations
+
+import datetime
+
+import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.clock import clock_of_hosts, disagree
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import (
+    ATTEMPT,
+    CERTIFIES,
+    FAILS,
+    fingerprint,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.baseline import comparable_with
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.fleet_drift import fleet_drift
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.lock_result import LockResult
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.lock_states import pair_states
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import (
+    problems_by_host,
+    status_json,
+    status_text,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.planned import Planned
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import history as store
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.postgresql import PostgresqlHistory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.wrong_dates import wrong_dates
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge import merged_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.drift_txt import drift_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.status_html import render_status
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import MOMENT
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import words_of
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import made_up
+
+SMALL = made_up.changed(made_up.certificate(), rows=[])
+NOW = datetime.datetime(2026, 11, 27, 10)
+AHEAD, BEHIND, A_BIT = 365, -365, 0.003
+"""By how many days the controller's clock is wrong. Four minutes are within the tolerance."""
+
+YEAR_S = 365 * 86400
+
+
+class Clocks:
+    """The true time, and the error of the controller's clock, in days. The clock of a database server is right."""
+
+    def __init__(self, monkeypatch):
+        self.true, self.error = NOW, 0
+        monkeypatch.setattr(store, "utc_now", lambda: self.text(self.error))
+        monkeypatch.setattr(PostgresqlHistory, "server_clock", lambda history: self.text(0), raising=False)
+
+    def text(self, days):
+        return (self.true + datetime.timedelta(days=days)).strftime(MOMENT)
+
+    def set(self, days_ago, error=0):
+        self.true, self.error = NOW - datetime.timedelta(days=days_ago), error
+
+
+@pytest.fixture
+def clocks(monkeypatch):
+    return Clocks(monkeypatch)
+
+
+@pytest.fixture
+def history(place, clocks):
+    clocks.set(40)
+    with open_history(place, create=True) as history:
+        yield history
+
+
+def judged(moment, effect, facts=(), host="db07", volume_id="v1", **fields):
+    """Return a certificate that is dated with a moment."""
+    day = datetime.date.fromisoformat(moment[:10])
+    until = (day + datetime.timedelta(days=90)).isoformat() if effect == CERTIFIES else None
+    times = {"judged_at": moment, "valid_from": until and day.isoformat(), "valid_until": until}
+    verdict = made_up.VERDICTS.get(effect, "inconclusive")
+    known = {"effect": effect, "verdict": verdict, "volume_facts": list(facts), "run_id": f"run-{moment}"}
+    return made_up.changed(SMALL, host=host, volume_id=volume_id, **known, **times, **fields)
+
+
+def of_cuts(moment, verdict):
+    entry = judged(moment, FAILS).entry
+    known = {
+        **{key: getattr(entry, key) for key in ("run_id", "host", "volume", "volume_id", "disk_id", "mount_point")},
+        "judged_at": moment,
+        "verdict": verdict,
+        "cuts": 3,
+        "reason": "",
+        "claim": "",
+        "tests": "",
+    }
+    return CutResult(sha256=fingerprint(known), **known)
+
+
+def of_locks(moment, verdict):
+    day = datetime.date.fromisoformat(moment[:10]) + datetime.timedelta(days=90)
+    failed = "cut_off" if verdict == "fail" else ""
+    known = {
+        "run_id": f"run-{moment}",
+        "first": "db01",
+        "second": "db02",
+        "volume": "log",
+        "directory": "/mq",
+        "server": "",
+        "profile": "gold",
+        "judged_at": moment,
+        "verdict": verdict,
+        "takeover_ns": None,
+        "valid_until": day.isoformat() if verdict == "pass" else None,
+        "failed_steps": failed,
+        "passed_steps": "" if failed else "cut_off",
+        "text": "",
+        "reason": "",
+    }
+    return LockResult(sha256=fingerprint(known), **known)
+
+
+# What a run stores: a function of the history and the date.
+
+
+def passes(history, moment):
+    history.store([judged(moment, CERTIFIES)])
+
+
+def fails(history, moment):
+    history.store([judged(moment, FAILS)])
+
+
+def io_error(history, moment):
+    history.store([judged(moment, ATTEMPT, ["io_error"])])
+
+
+def elsewhere(history, moment):
+    history.store([judged(moment, CERTIFIES, host="db99", volume_id="v99")])
+
+
+def loses(history, moment):
+    history.store_power_cuts([of_cuts(moment, "fail")])
+
+
+def keeps(history, moment):
+    history.store_power_cuts([of_cuts(moment, "pass")])
+
+
+def locks_pass(history, moment):
+    history.store_locks([of_locks(moment, "pass")])
+
+
+def locks_fail(history, moment):
+    history.store_locks([of_locks(moment, "fail")])
+
+
+def run(history, clocks, steps):
+    """Make runs, one per day until yesterday: what each stores, and the error of its controller's clock."""
+    for place, (stores, error) in enumerate(steps):
+        clocks.set(len(steps) - place, error)
+        stores(history, clocks.text(error))
+    clocks.set(0)
+
+
+def state(history, day=None):
+    """Return the state of the volume under test, and of its pair if there is one."""
+    today = Today(day or NOW.date(), 14)
+    if history.locks():
+        return pair_states(history.locks(), today)[0].state
+    lines = fleet_status(history.newest(), history.revocations(), today, history.power_cuts())
+    return {line.host: line.state for line in lines}.get("db07", "none")
+
+
+@pytest.mark.parametrize(
+    ("steps", "expected"),
+    [
+        # Certificates. A pass that is dated in the future neither hides a later fail nor certifies.
+        ([(passes, AHEAD), (fails, 0)], "failed"),
+        ([(passes, 0), (passes, AHEAD), (fails, 0)], "failed"),
+        ([(passes, AHEAD)], "none"),
+        ([(passes, 0), (passes, AHEAD)], "valid"),
+        ([(passes, AHEAD), (passes, 0)], "valid"),
+        ([(passes, AHEAD), (passes, AHEAD), (fails, AHEAD), (passes, 0)], "valid"),
+        # A fail that is dated in the future counts until something that is stored later ends it.
+        ([(passes, 0), (fails, AHEAD)], "failed"),
+        ([(fails, AHEAD), (passes, 0)], "valid"),
+        ([(passes, AHEAD), (fails, AHEAD)], "failed"),
+        # A fail counts although it is dated before an earlier pass.
+        ([(passes, 0), (fails, BEHIND)], "failed"),
+        ([(passes, 0), (fails, BEHIND), (passes, 0)], "valid"),
+        ([(fails, BEHIND), (passes, 0)], "valid"),
+        # Within the tolerance, the order of storing decides, and everything certifies.
+        ([(passes, A_BIT), (fails, A_BIT)], "failed"),
+        ([(fails, A_BIT), (passes, 0)], "valid"),
+        ([(passes, A_BIT)], "valid"),
+        # Facts about the volume.
+        ([(passes, 0), (io_error, AHEAD)], "failed"),
+        ([(io_error, AHEAD), (passes, 0)], "valid"),
+        ([(io_error, 0), (passes, AHEAD)], "failed"),
+        ([(passes, AHEAD), (io_error, 0)], "failed"),
+        ([(passes, 0), (io_error, BEHIND)], "failed"),
+        ([(io_error, BEHIND), (passes, 0)], "valid"),
+        # Lost writes.
+        ([(passes, 0), (loses, 0), (keeps, AHEAD)], "failed"),
+        ([(passes, 0), (keeps, AHEAD), (loses, 0)], "failed"),
+        ([(passes, 0), (loses, AHEAD), (keeps, 0)], "valid"),
+        ([(passes, 0), (keeps, 0), (loses, BEHIND)], "failed"),
+        ([(passes, 0), (loses, AHEAD)], "failed"),
+        # Locks.
+        ([(locks_pass, AHEAD), (locks_fail, 0)], "failed"),
+        ([(locks_pass, AHEAD)], "none"),
+        ([(locks_fail, 0), (locks_pass, AHEAD)], "failed"),
+        ([(locks_fail, AHEAD), (locks_pass, 0)], "valid"),
+        ([(locks_pass, 0), (locks_fail, BEHIND)], "failed"),
+        ([(locks_pass, 0), (locks_pass, AHEAD)], "valid"),
+    ],
+)
+def test_the_order_of_storing_decides_and_a_wrong_date_certifies_nothing(history, clocks, steps, expected):
+    run(history, clocks, steps)
+    assert state(history) == expected
+
+
+def test_a_wrong_date_stays_wrong_when_it_has_passed(history, clocks):
+    run(history, clocks, [(passes, AHEAD), (elsewhere, 0)])
+    clocks.set(-AHEAD - 10)
+    assert state(history, clocks.true.date()) == "none"
+
+
+def test_a_clock_that_is_behind_and_alone_does_not_end_the_certificates_of_the_others(history, clocks):
+    clocks.set(5)
+    passes(history, clocks.text(0))
+    clocks.set(4, BEHIND)
+    history.distrust_clock()  # the clocks of the hosts disagree with it
+    passes(history, clocks.text(BEHIND))
+    clocks.set(0)
+    assert state(history) == "valid"
+
+
+@pytest.mark.parametrize("place", ["sqlite"], indirect=True)
+def test_if_nothing_shows_which_clock_is_wrong_neither_date_certifies(history, clocks):
+    run(history, clocks, [(passes, 0), (passes, BEHIND)])
+    assert state(history) == "expired"
+
+
+@pytest.mark.parametrize(("days_ago", "expected"), [(0, "valid"), (2, "none"), (2000, "none"), (-30, "valid")])
+def test_the_status_of_an_earlier_day_does_not_rest_on_later_certificates(history, clocks, days_ago, expected):
+    run(history, clocks, [(passes, 0)])
+    day = (NOW - datetime.timedelta(days=days_ago)).date()
+    history.look_from(day)
+    assert state(history, day) == expected
+
+
+def test_the_status_of_a_later_day_does_not_rest_on_dates_in_the_future(history, clocks):
+    run(history, clocks, [(passes, AHEAD)])
+    day = (NOW + datetime.timedelta(days=AHEAD + 5)).date()
+    history.look_from(day)
+    assert state(history, day) == "none"
+
+
+def test_results_that_are_imported_later_keep_their_place(history, clocks):
+    clocks.set(3)
+    older, newer = (clocks.text(-days) for days in (20, 10))
+    for stored in ([judged(newer, CERTIFIES)], [judged(older, FAILS)]):
+        clocks.set(2)
+        history.store(stored)
+    clocks.set(0)
+    assert state(history) == "valid"
+
+
+def test_a_run_that_is_imported_keeps_its_wrong_date(history, clocks):
+    clocks.set(1)
+    history.store([judged(clocks.text(AHEAD), CERTIFIES)])
+    assert state(history) == "none"
+    clocks.set(-AHEAD - 10)
+    assert state(history, clocks.true.date()) == "none"
+
+
+def test_the_newest_plan_is_the_one_that_was_stored_last(history, clocks):
+    for days_ago, error, volume in ((2, AHEAD, "old"), (1, 0, "log")):
+        clocks.set(days_ago, error)
+        moment = clocks.text(error)
+        history.store_plans([Planned(volume, f"run-{moment}", "db07", volume, "/var/mqm/log", moment)])
+    assert [each.volume for each in history.plans()["db07"]] == ["log"]
+
+
+def test_the_newest_observation_is_the_one_that_was_stored_last(history, clocks):
+    for days_ago, error, ratio in ((2, AHEAD, 9.0), (1, 0, 1.0)):
+        clocks.set(days_ago, error)
+        history.store_observations([made_up.observation("2026-11-01", ratio=ratio, judged_at=clocks.text(error))])
+    assert [each.ratio for each in history.observations()] == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("steps", "named"),
+    [
+        ([(passes, AHEAD), (fails, 0)], [1]),
+        ([(passes, 0), (passes, AHEAD)], [1]),
+        ([(passes, AHEAD), (passes, 0)], []),
+        ([(passes, 0)], []),
+        ([(passes, 0), (keeps, AHEAD)], [1]),
+        ([(locks_pass, AHEAD), (locks_fail, 0)], [1]),
+    ],
+)
+def test_the_status_names_a_wrong_date_until_the_same_is_certified_again(history, clocks, steps, named):
+    run(history, clocks, steps)
+    dates = wrong_dates(history.newest(), history.power_cuts(), history.locks(), history.observations())
+    assert len(dates) == len(named)
+    for each in dates:
+        assert each.judged_at[:4] == "2027" and each.judged_at in each.text and each.clock[:7] == "2026-11"
+    today = Today(NOW.date(), 14)
+    lines = fleet_status(history.newest(), {}, today)
+    text = status_text(lines, ["db07"], problems_by_host(lines, ["db07"], {}), today, {}, dates=dates)
+    assert ("wrong date" in text and "dated 2027-11-2" in text) == bool(named)
+    status = status_json(lines, [], {}, today, {}, {}, dates=dates)
+    assert ("dated 2027-11-2" in "".join(render_status(status))) == bool(named)
+
+
+def test_a_volume_whose_only_certificate_has_a_wrong_date_says_so(history, clocks):
+    run(history, clocks, [(passes, AHEAD)])
+    lines = fleet_status(history.newest(), {}, Today(NOW.date(), 14))
+    ((problem,),) = problems_by_host(lines, ["db07"], {}).values()
+    assert (
+        "its certificate is dated 2027-11-26T10:00:00Z, but a clock that was read later showed 2026-11" in problem.text
+    )
+
+
+def test_drift_and_baselines_leave_wrong_dates_out(history, clocks):
+    full = made_up.certificate()
+    for days_ago, error in ((3, 0), (2, AHEAD), (1, 0)):
+        clocks.set(days_ago, error)
+        moment = clocks.text(error)
+        history.store([made_up.changed(full, judged_at=moment, run_id=f"run-{moment}")])
+    clocks.set(0)
+    drift = fleet_drift(history, ["db07"], figure="latency_mean_ns", margin=0.1)
+    (volume,) = drift["volumes"]
+    assert [each["judged_at"][:10] for each in volume["certificates"]] == ["2026-11-24", "2026-11-26"]
+    assert "dated 2027-11-25" in drift_text(drift, "/page")
+    entries = history.of_name("db07", "log")
+    assert [entry.date[:4] for entry in entries] == ["2026", "2027", "2026"]
+    assert [entry.date[:4] for entry in comparable_with(entries[-1], entries, ())] == ["2026", "2026"]
+
+
+@pytest.mark.parametrize(("error", "is_refused"), [(AHEAD, True), (A_BIT, False), (BEHIND, False)])
+def test_runs_that_are_dated_later_than_now_are_not_merged_with_others(
+    tmp_path, clocks, monkeypatch, error, is_refused
+):
+    monkeypatch.setattr(merged_run, "utc_now", lambda: clocks.text(0))
+    files = fabricate.tables(over=[])
+    paths = []
+    for number, days in enumerate((error, 0)):
+        moment = clocks.text(days)
+        directory = RunDirectory.create(
+            str(tmp_path / str(number)), fabricate.run_data(["db07"], created_at=moment, run_id=f"R{number}")
+        )
+        directory.records.write(fabricate.judged(directory.run, "db07", files, created_at=moment), files)
+        paths.append(directory.path)
+    if is_refused:
+        with pytest.raises(
+            RunDirectoryError, match="run R0 is dated 2027-11-27T10:00:00Z, which is later than now"
+        ):
+            merged_run.merge_runs(paths, str(tmp_path / "merged"))
+    else:
+        merged_run.merge_runs(paths, str(tmp_path / "merged"))
+    merged_run.merge_runs(paths[:1], str(tmp_path / "alone"))
+
+
+@pytest.mark.parametrize(
+    ("offsets_s", "is_told", "is_distrusted"),
+    [
+        ([0, 0.5, -3], False, False),
+        ([YEAR_S, 0, 0], True, False),
+        ([-YEAR_S, 0, 0], True, False),
+        ([YEAR_S, YEAR_S, 0], True, True),
+        ([-YEAR_S], True, True),
+        ([], False, False),
+    ],
+)
+def test_the_clocks_of_hosts_are_compared_with_the_controllers(offsets_s, is_told, is_distrusted):
+    facts = {
+        f"h{number}": {"clock_offset_s": offset_s, "clock_offset_error_s": 0.1}
+        for number, offset_s in enumerate(offsets_s)
+    }
+    note = clock_of_hosts(facts)
+    assert bool(note) == is_told and disagree(facts.values()) == is_distrusted
+    if note:
+        far = sum(abs(offset_s) == YEAR_S for offset_s in offsets_s)
+        words = f"the clocks of {far} of {len(offsets_s)} hosts differ from it, for example that of h0 by "
+        assert words in in_words(note, words_of(""))
+    assert not disagree([{}])
+
+
+def test_a_wrong_clock_of_a_host_changes_no_date(history, clocks):
+    # The controller dates results, so only the order of storing and its own clock matter.
+    run(history, clocks, [(fails, 0)])
+    history.distrust_clock()
+    clocks.set(0)
+    passes(history, clocks.text(0))
+    assert state(history) == "valid"
+
+
+def test_nothing_that_decides_is_pruned(history, clocks):
+    run(history, clocks, [(passes, 0), (passes, AHEAD), (passes, 0)])
+    history.prune(datetime.date(2030, 1, 1))
+    assert state(history) == "valid"
+
+
+@pytest.mark.parametrize(
+    ("steps", "error", "words"),
+    [
+        ([(passes, 0)], 0, ""),
+        ([(passes, A_BIT)], 0, ""),
+        (
+            [(passes, 0)],
+            BEHIND,
+            "The controller's clock shows 2025-11-27T10:00:00Z, but the newest results in the history",
+        ),
+        ([(passes, AHEAD)], 0, "were stored when a controller's clock showed 2027-11-26T10:00:00Z"),
+        # This was reported when the next run was opened.
+        ([(passes, AHEAD), (fails, 0)], 0, ""),
+    ],
+)
+@pytest.mark.parametrize("place", ["sqlite"], indirect=True)
+def test_a_clock_that_contradicts_the_history_is_reported_when_a_run_is_opened(history, clocks, steps, error, words):
+    run(history, clocks, steps)
+    clocks.set(0, error)
+    found = history.wrong_clock()
+    assert bool(found) == bool(words)
+    assert words in (in_words(found, words_of("")) if found else "")
+
+
+@pytest.mark.parametrize("place", ["postgresql"], indirect=True)
+@pytest.mark.parametrize("error", [AHEAD, BEHIND])
+def test_a_database_server_is_a_second_clock(history, clocks, error):
+    clocks.set(0, error)
+    assert "the clock of the history's database server shows 2026-11-27T10:00:00Z" in in_words(
+        history.wrong_clock(), words_of("")
+    )
