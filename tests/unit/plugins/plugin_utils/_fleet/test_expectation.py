@@ -77,9 +77,7 @@ def test_localhost_in_the_inventory_is_not_left_out_silently(pattern, limit, gro
 
 
 def test_an_inventory_of_localhost_alone_says_how_to_include_it():
-    with pytest.raises(
-        ExpectationError, match=r"no host is left: .* To include localhost, .*certify_hosts=all"
-    ):
+    with pytest.raises(ExpectationError, match=r"no host is left: .* To include localhost, .*certify_hosts=all"):
         expect(groups={"all": ["localhost"], "ungrouped": ["localhost"]})
 
 

@@ -361,9 +361,7 @@ def test_runs_that_are_dated_later_than_now_are_not_merged_with_others(
         directory.records.write(fabricate.judged(directory.run, "db07", files, created_at=moment), files)
         paths.append(directory.path)
     if is_refused:
-        with pytest.raises(
-            RunDirectoryError, match="run R0 is dated 2027-11-27T10:00:00Z, which is later than now"
-        ):
+        with pytest.raises(RunDirectoryError, match="run R0 is dated 2027-11-27T10:00:00Z, which is later than now"):
             merged_run.merge_runs(paths, str(tmp_path / "merged"))
     else:
         merged_run.merge_runs(paths, str(tmp_path / "merged"))
