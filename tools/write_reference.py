@@ -62,7 +62,7 @@ The following variables apply to the whole run. If they are not the same for all
 {run_wide}.
 
 `certify_hosts` is a host pattern that selects the hosts of a playbook, `all:!localhost` by default. To include a host
-named localhost, set it to `all`. If such a host is left out, the command says so. Set the variable with `-e`:
+named localhost, set it to `all`. If such a host is left out, the run says so. Set the variable with `-e`:
 if a variable of a host or group has a different value, the run is refused. `ansible_become` in the inventory does not
 change the user that the tester runs as. To change it, set `workspace_owner`. As an extra variable, `ansible_become` is
 refused.
