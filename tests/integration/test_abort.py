@@ -38,8 +38,8 @@ def test_one_bad_host_when_any_error_is_fatal(start: Start, controller: Controll
 def lose_before_the_start(bed: Bed, controller: Controller, directory: Path) -> Path:
     """Kill a certification as soon as its workspace, which root creates in a separate call, exists. Return the
     inventory."""
-    facts = "{{ lookup('pipe', 'sleep 60') }}"
-    variables = {**QUICK, "workspace_become": "always", "sweep_tester": {"path": "x", "facts": facts}}
+    slow = "{{ lookup('pipe', 'sleep 2') }}"
+    variables = {**QUICK, "workspace_become": "always", "ansible_ssh_extra_args": slow}
     inventory = bed.inventory(directory / "lost.yml", variables=variables)
     lost = controller.start("certify", "-i", str(inventory))
     wait_for(lambda: bed["h1"].files("/fut/logdisk"), "the workspace is there")
