@@ -54,4 +54,4 @@ def sync_probe_says_nothing_if_it_knows_nothing(place):
             equal(traced(place), [], "writes of a probe")
     failed = place.logdisk("--duration=1", before=strace(place, "pwrite64:error=EIO:when=7", calls="pwrite64"))
     equal(failed.status, 3, failed.err)
-    contains(failed.err, "cannot write to " + place.dir + "/mqldt_testfile.0000: Input/output error")
+    contains(failed.err, "cannot write to " + place.dir + "/mqldt_testfile.0000 at offset 0: Input/output error")
