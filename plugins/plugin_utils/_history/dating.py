@@ -14,8 +14,8 @@ pass then certifies and clears nothing, but a failure and a fact about a volume 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from dataclasses import dataclass, field, fields
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import CLOCK_TOLERANCE_S, later
@@ -44,12 +44,14 @@ class Dated:
     @property
     def order(self) -> tuple[str, int, str, str, str]:
         """The sort key of results, oldest first."""
-        return self.moment or self.date, self.number, self.date, self.run_id, self.sha256
+        date = self.date
+        return self.moment or date, self.number, date, self.run_id, self.sha256
 
     @property
     def date(self) -> str:
         """Its date, according to the clock of the controller that made the run."""
-        return str(getattr(self, self.date_column))
+        date: str = getattr(self, self.date_column)
+        return date
 
     def void(self) -> Dated:
         """Return the result if it is misdated, so that it neither certifies nor clears anything."""
@@ -64,6 +66,13 @@ class Dated:
 DatedT = TypeVar("DatedT", bound=Dated)
 
 
+@cache
+def date_place(result: type[Dated]) -> int:
+    """Return the place of the date among the values of a result."""
+    return column_names(result).index(result.date_column)
+
+
+@cache
 def column_names(result: type) -> tuple[str, ...]:
     """Return the names of the fields of a result that are stored."""
     return tuple(each.name for each in fields(result) if each.compare)
@@ -92,9 +101,13 @@ class _Window:
     floor: str
     bound: str
 
-    @property
+    @cached_property
     def fits(self) -> bool:
         return self.floor <= self.clock <= self.bound
+
+    @cached_property
+    def earliest_end(self) -> str:
+        return min(self.clock, self.bound)
 
     @cached_property
     def live_from(self) -> str:
@@ -104,7 +117,7 @@ class _Window:
     @cached_property
     def latest(self) -> str:
         """The latest date that a result can have."""
-        return later(min(self.clock, self.bound), CLOCK_TOLERANCE_S)
+        return later(self.earliest_end, CLOCK_TOLERANCE_S)
 
     @cached_property
     def is_behind(self) -> bool:
@@ -140,17 +153,17 @@ class Timeline:
         """Return the numbers of the storings whose clock contradicts others."""
         return [number for number, window in self._windows.items() if not window.fits]
 
-    def dated(self, result: DatedT, number: int) -> DatedT:
-        """Return a result that was stored with a number, with its place in the order."""
-        window, date = self._windows[number], result.date
+    def placed(self, result: type[DatedT], values: Sequence[Any], number: int) -> DatedT:
+        """Return the result with the given values, which was stored with a number, with its place in the order."""
+        window, date = self._windows[number], values[date_place(result)]
+        if window.fits and date <= window.earliest_end:
+            return result(*values, moment=date, number=number)
         is_live = date > window.live_from
         is_shifted = is_live and not window.fits
-        moment = window.live_moment if is_shifted else min(date, window.clock, window.bound)
-        if date > window.latest:
-            misdated = min(window.clock, window.bound)
-        else:
-            misdated = window.floor if is_live and window.is_behind else ""
-        found: Any = replace(result, moment=moment, number=number, misdated=misdated)
+        moment = window.live_moment if is_shifted else min(date, window.earliest_end)
+        misdated = window.floor if is_live and window.is_behind else ""
+        misdated = window.earliest_end if date > window.latest else misdated
+        found: Any = result(*values, moment=moment, number=number, misdated=misdated)
         return found.void() if misdated else found
 
 

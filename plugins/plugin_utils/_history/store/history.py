@@ -248,11 +248,11 @@ class History(abc.ABC):
             self._execute("INSERT INTO logdisk_storings VALUES (?, ?, ?)", (number + place, clock, int(agreed)))
         return number
 
-    def _dated(self, result: _Result, number: int) -> _Result:
-        """Return a result with its place in the order of storing."""
+    def _timeline_of(self, number: int) -> Timeline:
+        """Return all storings, including the one with this number."""
         if not (self._timeline and self._timeline.knows(number)):
             self._timeline = Timeline(self._storings(), self.now())
-        return self._timeline.dated(result, number)
+        return self._timeline
 
     def _read(self, result: type[_Result], condition: str = "TRUE", values: Sequence[Any] = ()) -> list[_Result]:
         """Return the results that meet a condition, oldest first."""
@@ -265,12 +265,14 @@ class History(abc.ABC):
         storings = self._storings()
         odd = Timeline(storings, self.now()).odd()
         late = f"stored = 0 AND {result.date_column} > '{storings[0].clock}'"
-        odd_text = f"CASE WHEN stored IN ({', '.join(map(str, odd or [-1]))}) OR {late} THEN 1 ELSE 0 END"
+        # The number of the storing if its dates cannot be compared, otherwise -1.
+        part = f"CASE WHEN stored IN ({', '.join(map(str, odd or [-1]))}) OR {late} THEN stored ELSE -1 END"
         ranked = f"""(
-            SELECT marked.*, rank() OVER (
-                PARTITION BY {parts}, odd ORDER BY odd * stored DESC, {result.date_column} DESC, run_id DESC
+            SELECT {", ".join(column_names(result))}, stored, rank() OVER (
+                PARTITION BY {parts}, CASE WHEN {part} < 0 THEN 0 ELSE 1 END
+                ORDER BY {part} DESC, {result.date_column} DESC, run_id DESC
             ) AS age
-            FROM (SELECT own.*, {odd_text} AS odd FROM {_TABLES[result]} AS own WHERE {condition}) AS marked
+            FROM {_TABLES[result]} WHERE {condition}
         ) AS ranked WHERE age = 1"""
         return self._select(result, ranked)
 
@@ -278,7 +280,8 @@ class History(abc.ABC):
         self._refuse_outdated()
         with self._reported("cannot be read"):
             rows = self._execute(f"SELECT {', '.join(column_names(result))}, stored FROM {source}", values).fetchall()
-        return sorted((self._dated(result(*row[:-1]), row[-1]) for row in rows), key=lambda found: found.order)
+        found = [self._timeline_of(row[-1]).placed(result, row[:-1], row[-1]) for row in rows]
+        return sorted(found, key=lambda each: each.order)
 
     def store(self, certificates: Iterable[Certificate]) -> int:
         """Store certificates, all or none of them. Returns how many were new to the history."""

@@ -88,7 +88,8 @@ class PostgresqlHistory(History):
 
     def server_clock(self) -> str:
         clock = "to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')"
-        return str(self._execute(f"SELECT {clock}").fetchone()[0])
+        with self._reported("cannot be read"):
+            return str(self._execute(f"SELECT {clock}").fetchone()[0])
 
     def _begin_migration(self) -> None:
         self._execute("SELECT pg_advisory_xact_lock(?)", (_MIGRATION_LOCK,))

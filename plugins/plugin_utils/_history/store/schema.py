@@ -220,8 +220,14 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE TRIGGER logdisk_storings_kept BEFORE UPDATE ON logdisk_storings {refuse}",
         "CREATE TRIGGER logdisk_storings_left BEFORE DELETE ON logdisk_storings {refuse}",
         *(
-            f"ALTER TABLE logdisk_{table} ADD COLUMN stored INTEGER NOT NULL DEFAULT 0"
-            for table in ("certificates", "power_cuts", "plans", "locks", "observations")
+            f"ALTER TABLE {table} ADD COLUMN stored INTEGER NOT NULL DEFAULT 0"
+            for table in (
+                "logdisk_certificates",
+                "logdisk_power_cuts",
+                "logdisk_plans",
+                "logdisk_locks",
+                "logdisk_observations",
+            )
         ),
     ),
 )

@@ -122,7 +122,7 @@ def drift_text(drift: Mapping[str, Any], page: str) -> str:
     )
     unlike = [part for part in drift["classes"] if part["unlike"]]
     lines += _bounded(unlike, SHOWN_CLASSES, lambda part: wrapped("unlike", class_sentence(part, drift["figure"]), 2))
-    lines += _bounded(drift["wrong_dates"], SHOWN_OTHERS, lambda each: wrapped("left out", each["text"], 2))
+    lines += _bounded(drift.get("wrong_dates", ()), SHOWN_OTHERS, lambda each: wrapped("left out", each["text"], 2))
     lines.append(f"  page          {page}")
     return "\n".join(lines)
 
