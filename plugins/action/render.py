@@ -223,9 +223,9 @@ def judged_again(directory: RunDirectory, policy: Mapping[str, Any]) -> tuple[di
     Records may have changed since the earlier verdict. The options of earlier reports are ignored. Raises
     RunDirectoryError.
     """
-    verdict = directory.verdict()
+    earlier = directory.verdict()
     directory.run["policy"] = policy_with(directory.run.get("policy") or {}, policy)
-    verdict = judge_run(directory, verdict["asked_by"] if verdict else REPORT)
+    verdict = judge_run(directory, earlier["asked_by"] if earlier else REPORT, earlier)
     if verdict["asked_by"] == REPORT and not directory.run.get("merged_from"):
         return (
             verdict,

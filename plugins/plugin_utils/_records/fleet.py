@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -28,9 +29,9 @@ REPORT = "report"
 """Who requests a verdict: the gate, or the report of a run that did not reach its gate."""
 
 
-def judge_run(directory: RunDirectory, asked_by: str) -> dict[str, Any]:
-    """Judge the fleet, and write and return the verdict. For the gate, also stores the records of missing hosts. Raises
-    OSError."""
+def judge_run(directory: RunDirectory, asked_by: str, earlier: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Judge the fleet, and write and return the verdict. For the gate, also stores the records of missing hosts. If the
+    verdict is the same as an earlier one, it keeps the date of that one. Raises OSError."""
     if asked_by == GATE:
         for record in missing_hosts(directory):
             directory.records.write(record)
@@ -38,6 +39,8 @@ def judge_run(directory: RunDirectory, asked_by: str) -> dict[str, Any]:
         **fleet_verdict(directory.run, itertools.chain(judged_records(directory), missing_hosts(directory))),
         "asked_by": asked_by,
     }
+    if earlier and json.loads(json.dumps({**verdict, "created_at": earlier["created_at"]})) == earlier:
+        verdict["created_at"] = earlier["created_at"]
     directory.write_verdict(verdict)
     return verdict
 
