@@ -99,7 +99,8 @@ def log_stanza(stanza):
 
 
 def seen_in_files(log_path):
-    """Return the settings that the files of a log show; nothing if this user may not read its directory."""
+    """Return the settings that the files of a log show; nothing if this user may not read its directory, or if most of
+    the files do not have the same size. A single file, which may be a stray one or incomplete, shows nothing."""
     directory = os.path.join(log_path, "active")
     try:
         names = [name for name in os.listdir(directory) if EXTENT.match(name)]
@@ -113,7 +114,11 @@ def seen_in_files(log_path):
             continue  # a queue manager with linear logging removes files
         if stat.S_ISREG(status.st_mode):
             sizes.append(status.st_size)
-    return dict(LogFilePages=max(sizes) // _ini_files.LOG_PAGE_BYTES, LogPrimaryFiles=len(sizes)) if sizes else {}
+    size = max(sizes, key=sizes.count, default=0)
+    files = sizes.count(size)
+    if files < 2 or 2 * files <= len(sizes):
+        return {}
+    return dict(LogFilePages=size // _ini_files.LOG_PAGE_BYTES, LogPrimaryFiles=files)
 
 
 def beside_files(said, seen):

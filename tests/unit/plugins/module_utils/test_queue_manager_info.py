@@ -109,8 +109,11 @@ def test_settings_come_from_qm_ini_else_from_the_logs_files_else_from_the_produc
     [
         ([], 4096, 3, "assumed"),
         ([300 * 4096] * 5, 300, 5, "files"),
-        ([0], 64, 2, "files"),
-        ([1 << 40], 65535, 2, "files"),
+        ([0] * 2, 64, 2, "files"),
+        ([1 << 40] * 2, 65535, 2, "files"),
+        ([300 * 4096] * 3 + [600 * 4096, 128 * 4096], 300, 3, "files"),
+        ([300 * 4096], 4096, 3, "assumed"),
+        ([300 * 4096, 600 * 4096], 4096, 3, "assumed"),
     ],
 )
 def test_what_qm_ini_does_not_say_is_seen_in_the_logs_files(tree, extents, pages, files, source):
@@ -124,11 +127,15 @@ def test_what_qm_ini_does_not_say_is_seen_in_the_logs_files(tree, extents, pages
     ("extents", "pages", "source", "contradicted"),
     [
         ([4096 * 4096] * 3, 4096, "files", {"log_file_pages": 1024}),
-        ([1024 * 4096, 4096 * 4096], 4096, "files", {"log_file_pages": 1024}),
+        ([1024 * 4096] + [4096 * 4096] * 2, 4096, "files", {"log_file_pages": 1024}),
+        ([1024 * 4096, 4096 * 4096], 1024, "qm.ini", {}),
+        ([1024 * 4096] * 3 + [8192 * 4096], 1024, "qm.ini", {}),
+        ([512 << 10], 1024, "qm.ini", {}),
+        ([512 << 10, 4096 * 4096, 4096 * 4096], 4096, "files", {"log_file_pages": 1024}),
         ([1024 * 4096] * 3, 1024, "qm.ini", {}),
         ([], 1024, "qm.ini", {}),
-        ([0], 1024, "qm.ini", {}),
-        ([1 << 40], 1024, "qm.ini", {}),
+        ([0] * 3, 1024, "qm.ini", {}),
+        ([1 << 40] * 3, 1024, "qm.ini", {}),
     ],
 )
 def test_the_size_of_the_files_counts_if_qm_ini_was_edited_later(tree, extents, pages, source, contradicted):
