@@ -94,17 +94,18 @@ class Stanza:
                 )
         return value
 
-    def check_without(self, keys, name):
-        """Raise IniError if this stanza has one of the keys of another one, because the line that opens the stanza
-        ``name`` is damaged."""
+    def check_without(self, keys, name, least=1):
+        """Raise IniError if this stanza has at least ``least`` of the keys of another one, because the line that opens
+        the stanza ``name`` is damaged."""
         wanted = dict((key.lower(), key) for key in keys)
+        found = {}
         for number, key, dummy in self._entries:
             for word in re.split(r"[^A-Za-z]+", key):
                 if word.lower() in wanted:
-                    raise self.error(
-                        number,
-                        "%s is not in a stanza %s: correct the line %s: before it" % (wanted[word.lower()], name, name),
-                    )
+                    found.setdefault(wanted[word.lower()], number)
+        if len(found) >= least:
+            number, key = min((number, key) for key, number in found.items())
+            raise self.error(number, "%s is not in a stanza %s: correct the line %s: before it" % (key, name, name))
 
     def line_of(self, key):
         """Return the line number of a key, or of the stanza if the key is missing."""
@@ -209,6 +210,17 @@ def only(stanzas, name):
     for stanza in found:
         stanza.check()
     return found[0] if found else None
+
+
+def check_any(stanzas, path):
+    """Raise IniError if the text of a file does not open any stanza. It must not be taken for a file without
+    settings."""
+    if not any(stanza.name for stanza in stanzas):
+        raise IniError(
+            "%s has no line of the form Name: that opens a stanza, so it is not a file that MQ can read. If it was "
+            "saved in another encoding, for example EBCDIC, save it as UTF-8; if its content was lost, restore it"
+            % path
+        )
 
 
 def why_not_allowed(number, least, most):

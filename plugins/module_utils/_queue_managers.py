@@ -53,7 +53,10 @@ def queue_manager_stanzas(stanzas):
     for stanza in stanzas:
         try:
             if not stanza.named("QueueManager"):
-                stanza.check_without(("Prefix", "Directory", "DataPath"), "QueueManager")
+                # Stanzas of other products may have one of these keys.
+                stanza.check_without(("Prefix", "Directory", "DataPath", "InstallationName"), "QueueManager", least=2)
+                if stanza is stanzas[0]:
+                    _ini_files.check_any(stanzas, stanza.path)
                 continue
             stanza.check()
             name = stanza.text("Name")
@@ -95,6 +98,7 @@ def log_stanza(stanza):
     if log is None:
         for stanza in stanzas:
             stanza.check_without(["LogPath"] + [key for key, dummy, dummy, dummy in _ini_files.LOG_NUMBERS], "Log")
+        _ini_files.check_any(stanzas, path)
     return log
 
 

@@ -184,7 +184,32 @@ def test_a_queue_manager_whose_stanza_has_a_damaged_header_is_not_overlooked(tre
     tree.mqs_ini.write_text(f"{before}QueueManager\n   Name=QM1\n   Prefix={tree.root}\n   Directory=QM1\n")
     (problem,) = tree.discover()["problems"]
     assert problem.startswith(f"{tree.mqs_ini}, line ")
-    assert problem.endswith("Prefix is not in a stanza QueueManager: correct the line QueueManager: before it")
+    assert problem.endswith("is not in a stanza QueueManager: correct the line QueueManager: before it")
+
+
+@pytest.mark.parametrize("lines", ["Prefix=/opt/x", "Directory=/opt/x", "Name=x\n   Directory=/opt/x"])
+def test_a_key_of_another_stanza_does_not_blame_a_queue_manager(tree, lines):
+    tree.add("QM1", LOG)
+    with tree.mqs_ini.open("a") as file:
+        file.write(f"Exits:\n   {lines}\n")
+    assert tree.only()["name"] == "QM1"
+
+
+@pytest.mark.parametrize("content", [LOG.encode("cp500"), LOG.encode("cp037"), b"", b"# only a comment\n"])
+def test_a_qm_ini_without_any_stanza_is_not_one_with_the_default_log(tree, content):
+    tree.add("QM1", LOG)
+    (tree.root / "qmgrs/QM1/qm.ini").write_bytes(content)
+    found = tree.only()
+    assert not found["absent"]
+    assert "has no line of the form Name: that opens a stanza" in found["problem"]
+
+
+def test_an_mqs_ini_without_any_stanza_is_not_a_host_without_queue_managers(tree):
+    tree.mqs_ini.write_bytes(tree.mqs_ini.read_text().encode("cp500"))
+    answer = tree.discover()
+    assert answer["queue_managers"] == []
+    (problem,) = answer["problems"]
+    assert problem.startswith(f"{tree.mqs_ini} has no line of the form Name: that opens a stanza")
 
 
 def test_only_regular_files_that_still_exist_show_the_size(tree, monkeypatch):
@@ -215,7 +240,7 @@ def test_a_file_in_utf_16_is_not_taken_for_an_empty_one(tree, of):
     assert problem.startswith(f"{path}, line 1: there is a NUL byte")
 
 
-@pytest.mark.parametrize("qm_ini", ["", "Service:\n   Name=x\n", "Log:\n"])
+@pytest.mark.parametrize("qm_ini", ["Service:\n   Name=x\n", "Log:\n"])
 def test_without_a_log_path_the_default_one_is_assumed(tree, qm_ini):
     tree.add("QM1", qm_ini)
     found = tree.only()
