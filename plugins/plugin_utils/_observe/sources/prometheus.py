@@ -60,9 +60,13 @@ _SINCE_READ, _RUNNING, _UNKNOWN = "since read", "running", "unknown"
 _COUNTER = "counter"
 _UNTYPED = ("", "untyped", "unknown")
 _MOST_NAMED = 5
-_MOST_GROWN = 6
-"""A gauge that grew this often and never fell is not what was written since the previous GET, but a running total. By
-chance, one of 5040 would."""
+_MOST_FALLS = 0.1
+"""A running total falls only if the exporter restarts: at most at this share of the answers, or once."""
+_FALLS_TO = 0.5
+"""A restart makes a total fall to almost 0, and in any case below this share."""
+_SLOW, _MOST_SLOW, _MOST_GROWN = 1.02, 4, 12
+"""A gauge that falls only as a total does is one if it grew slowly (by at most 2 %) at least 4 times, because a load
+that changes so little would also fall a little; or if it grew at any rate at least 12 times."""
 _NOT_TOLD = (
     "The exporter declares the bytes written as a counter, but is neither mq_prometheus (it has no "
     "qmgr_exporter_publications) nor mq-container (the name does not"
@@ -117,7 +121,7 @@ def read(samples: Sequence[Sample], options: Options) -> Observation:
     kinds = {element: _settled(element, [answer for dummy, answer in known]) for element in _BYTES}
     if kinds[PHYSICAL] == _UNKNOWN and not any(PHYSICAL in answer.doubts for answer in said):
         problems.append(_NOT_TOLD)
-    renewed = _once(_renewed(known, kinds), kinds, said, problems)
+    renewed = _once(_renewed(known, kinds), kinds, problems)
     for element in _BYTES:
         problem = _contradiction(element, kinds[element], [answer for dummy, answer in renewed])
         if problem:
@@ -308,11 +312,12 @@ def _contradiction(element: str, kind: str, answers: Sequence[_Answer]) -> str:
         for earlier, later in pairwise(answers)
         if element in earlier.values and element in later.values
     ]
-    fell = sum(later.values[element] < earlier.values[element] for earlier, later in pairs)
+    steps = [(earlier.values[element], later.values[element]) for earlier, later in pairs]
+    fell = sum(later < earlier for earlier, later in steps)
+    grew = sum(later > earlier for earlier, later in steps)
     words = element.replace("_", " ")
-    if kind == _RUNNING and fell > 1:
+    if kind == _RUNNING and fell > max(1, _MOST_FALLS * len(steps)):
         return f"The running total of {words} fell {fell} times, so it is not known how much was written. {_INSTEAD}"
-    grew = sum(later.values[element] > earlier.values[element] for earlier, later in pairs)
     # A single one may be an answer in the middle of an update.
     stuck = sum(
         earlier.values[element] == later.values[element]
@@ -324,11 +329,14 @@ def _contradiction(element: str, kind: str, answers: Sequence[_Answer]) -> str:
             f"The running total of {words} did not grow while the averages of the writes changed, so it is not known "
             f"how much was written. {_INSTEAD}"
         )
-    is_known = any(answer.of_mq_prometheus for answer in answers)
-    if kind == _SINCE_READ and not is_known and grew >= _MOST_GROWN and not fell:
+    only_restarts = fell <= max(1, _MOST_FALLS * grew) and not any(
+        _FALLS_TO * earlier <= later < earlier for earlier, later in steps
+    )
+    grew_slowly = sum(earlier < later <= _SLOW * earlier for earlier, later in steps)
+    if kind == _SINCE_READ and only_restarts and (grew_slowly >= _MOST_SLOW or grew >= _MOST_GROWN):
         return (
-            f"The exporter declares {words} as a gauge, but they only grew, like a running total, so it is not known "
-            f"how much was written. {_INSTEAD}"
+            f"The exporter seems to count {words} anew for each answer, but they grow like a running total, so "
+            f"it is not known how much was written. {_INSTEAD}"
         )
     return ""
 
@@ -336,7 +344,6 @@ def _contradiction(element: str, kind: str, answers: Sequence[_Answer]) -> str:
 def _once(
     known: Sequence[tuple[Sample, _Answer]],
     kinds: Mapping[str, str],
-    said: Sequence[_Answer],
     problems: list[str],
 ) -> Sequence[tuple[Sample, _Answer]]:
     """Return the answers without those that repeat the answer before. If an exporter keeps its figures until its next
@@ -347,9 +354,7 @@ def _once(
         for number, ((dummy, earlier), (dummy, later)) in enumerate(pairwise(known), start=1)
         if earlier.values == later.values and any(later.values.get(element) for element in counted)
     ]
-    # mq_prometheus does not keep figures. It repeats them only if each publication is the same as the one before.
-    resets = any(answer.of_mq_prometheus for answer in said)
-    if not repeated or (resets and (len(repeated) == len(known) - 1 or any(not answer.values for answer in said))):
+    if not repeated:
         return known
     problems.append(
         f"{len(repeated)} of {len(known)} answers of the endpoint repeat the figures of the answer before, so they "

@@ -24,7 +24,7 @@ MIB = 1 << 20
 NUMBER = 12
 """The publications of a queue manager; only the first GET returns the first one."""
 LOADS = {
-    "steady": [Publication(16 * MIB + 8192, 400, 8192)] * NUMBER,
+    "steady": [Publication(16 * MIB + 8192 * (5 * n % 7), 400, 8192) for n in range(NUMBER)],
     "rising": [Publication((4 + n) * MIB, 300 + 10 * n, 8192) for n in range(NUMBER)],
     "falling": [Publication((40 - 2 * n) * MIB, 900 - 50 * n, 16384) for n in range(NUMBER)],
     "up and down": [Publication((4 + 3 * (n % 3)) * MIB, 300 + 100 * (n % 3), 8192) for n in range(NUMBER)],

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -27,12 +28,20 @@ def samples(*texts, every_s=10):
     ]
 
 
+def after_another(text):
+    """Return two answers: ``text``, and before it one that differs in the bytes written, so it is not repeated."""
+    return samples(re.sub(r"(physical_written_bytes(?:\{.*\})?) [0-9]+", r"\1 2", text), text)
+
+
 def gets(name):
     return samples(*(FIXTURES / name).read_text(encoding="utf-8").split("# --- the next GET ---\n")[1:])
 
 
 PUBLICATIONS = "ibmmq_qmgr_exporter_publications 16\n"
-"""mq_prometheus: each answer holds what came since the previous one, even if it is the same."""
+"""mq_prometheus, or mq_otel through a collector."""
+
+
+DOWN = 'ibmmq_qmgr_status{qmgr="QM1"} 0\n'
 
 
 def exposition(qmgr="QM1", kind="gauge", suffix="", **figures):
@@ -100,7 +109,7 @@ def test_an_exporter_with_microseconds_and_without_the_write_size():
 )
 def test_the_namespace_is_a_setting_of_the_exporter(name):
     text = exposition(physical_written_bytes=8192) + f'{name}{{qmgr="QM1"}} 0.002\n'
-    assert [each.latency_mean_ns for each in read(samples(text, text), QM1).intervals] == [2e6]
+    assert [each.latency_mean_ns for each in read(after_another(text), QM1).intervals] == [2e6]
 
 
 @pytest.mark.parametrize(
@@ -129,7 +138,7 @@ def test_a_figure_that_cannot_be_is_not_known(value, wanted_ns):
 
 def test_bytes_of_less_than_a_mean_write_were_written_by_one():
     text = exposition(physical_written_bytes=4096, write_size_bytes=16384)
-    assert figures(read(samples(text, text), QM1)) == [(1, 4096, None, 16384)]
+    assert figures(read(after_another(text), QM1)) == [(1, 4096, None, 16384)]
 
 
 def test_an_interval_that_is_missing_is_part_of_the_next_one():
@@ -190,9 +199,9 @@ def test_the_label_selects_the_queue_manager():
 
 def test_the_only_queue_manager_needs_no_name():
     text = exposition(qmgr="QM7", physical_written_bytes=4096)
-    assert [each.bytes for each in read(samples(text, text), Options("")).intervals] == [4096]
+    assert [each.bytes for each in read(after_another(text), Options("")).intervals] == [4096]
     bare = PUBLICATIONS + "ibmmq_qmgr_log_physical_written_bytes 4096\n"
-    assert [each.bytes for each in read(samples(bare, bare), QM1).intervals] == [4096]
+    assert [each.bytes for each in read(after_another(bare), QM1).intervals] == [4096]
 
 
 @pytest.mark.parametrize("label", ["qmgr", "queueManager", "queue_manager", "QM", "qmgr_name"])
@@ -202,22 +211,22 @@ def test_exporters_call_the_label_differently(label):
         f'ibmmq_qmgr_log_physical_written_bytes{{{label}="QM1"}} 4096\n'
         f'ibmmq_qmgr_log_physical_written_bytes{{{label}="QM2"}} 1\n'
     )
-    assert [each.bytes for each in read(samples(text, text), QM1).intervals] == [4096]
+    assert [each.bytes for each in read(after_another(text), QM1).intervals] == [4096]
 
 
 def test_a_name_with_escaped_letters():
     labels = '{description="a } \\" qmgr=\\"no\\"",qmgr="Q\\\\M"}'
     text = f"ibmmq_qmgr_exporter_publications{labels} 16\nibmmq_qmgr_log_physical_written_bytes{labels} 4096\n"
-    assert [each.bytes for each in read(samples(text, text), Options("Q\\M")).intervals] == [4096]
+    assert [each.bytes for each in read(after_another(text), Options("Q\\M")).intervals] == [4096]
 
 
 def test_a_queue_manager_that_ends_between_two_gets():
-    up, down = exposition(physical_written_bytes=4096, write_latency_seconds=0.001), 'ibmmq_qmgr_status{qmgr="QM1"} 0\n'
-    found = read(samples(up, up, down), QM1)
+    before, up = (exposition(physical_written_bytes=value, write_latency_seconds=0.001) for value in (8192, 4096))
+    found = read(samples(before, up, DOWN), QM1)
     assert [each.bytes for each in found.intervals] == [4096]
     assert found.problems == ("The queue manager was not running at 1 of 3 answers of the endpoint.",)
     assert found.ending == "the queue manager was not running when the observation ended"
-    back = read(samples(up, up, down, up, up), QM1)
+    back = read(samples(before, up, DOWN, before, up), QM1)
     assert [each.start_epoch_s - START_EPOCH_S for each in back.intervals] == [0, 30]
     assert back.ending == ""
 
@@ -293,6 +302,11 @@ def other(
     )
 
 
+def marked(text):
+    """Return an answer with the metric of mq_prometheus, as mq_otel has it through a collector."""
+    return PUBLICATIONS.replace(" 16", '{qmgr="QM1"} 16') + text
+
+
 KEPT = (
     "6 of 9 answers of the endpoint repeat the figures of the answer before, so they count only once. Set "
     "observe_interval to at least the interval at which the exporter collects."
@@ -300,11 +314,11 @@ KEPT = (
 INSTEAD = "Set observe_url to mq_prometheus or mq-container, or set observe_source to amqsrua or bpftrace."
 
 
-@pytest.mark.parametrize("marker", ["", PUBLICATIONS])
+@pytest.mark.parametrize("wrap", [marked, str])
 @pytest.mark.parametrize("kind", ["gauge", ""])
-def test_a_gauge_that_is_kept_until_the_next_collection_counts_once(kind, marker):
+def test_a_gauge_that_is_kept_until_the_next_collection_counts_once(kind, wrap):
     """mq_otel with an interval of 30 s, through a collector, also has the metric of mq_prometheus."""
-    texts = [marker.replace(" 16", '{qmgr="QM1"} 16') + other(written, kind=kind) for written in (8192, 4096, 12288)]
+    texts = [wrap(other(written, kind=kind)) for written in (8192, 4096, 12288)]
     found = read(samples(*(text for text in texts for dummy in range(3))), QM1)
     assert [(each.elapsed_s, each.bytes, each.operations) for each in found.intervals] == [
         (30, 4096, 1),
@@ -314,18 +328,16 @@ def test_a_gauge_that_is_kept_until_the_next_collection_counts_once(kind, marker
     assert found.facts["bytes_are_at_least"] == 1
 
 
-def test_a_gauge_that_never_changes_says_nothing():
-    found = read(samples(*[other(kind="gauge")] * 4), QM1)
+@pytest.mark.parametrize("wrap", [marked, str])
+def test_a_gauge_that_never_changes_says_nothing(wrap):
+    found = read(samples(*[wrap(other(kind="gauge"))] * 7), QM1)
     assert found.intervals == ()
-    assert found.problems[0].startswith("3 of 4 answers of the endpoint repeat the figures")
+    assert found.problems[0].startswith("6 of 7 answers of the endpoint repeat the figures")
 
 
 def test_a_counter_that_a_collector_keeps_is_not_what_mq_prometheus_resets():
     """The collector adds the time at which it received a figure."""
-    texts = [
-        PUBLICATIONS.replace(" 16", '{qmgr="QM1"} 16') + other(total, kind="counter").replace("\n", " 1794470400000\n")
-        for total in (5e9, 5.1e9, 5.2e9)
-    ]
+    texts = [marked(other(total, kind="counter").replace("\n", " 1794470400000\n")) for total in (5e9, 5.1e9, 5.2e9)]
     texts = [text.replace("counter 1794470400000", "counter") for text in texts]
     found = read(samples(*texts), QM1)
     assert [each.bytes for each in found.intervals] == [None, None]
@@ -367,7 +379,9 @@ def test_a_total_that_does_not_behave_like_one_is_not_read(totals, problem, kind
 def test_a_gauge_that_only_grows_is_a_total():
     found = read(samples(*(other(7e9 + 1e6 * number, kind="gauge") for number in range(8))), QM1)
     assert {each.bytes for each in found.intervals} == {None}
-    assert found.problems[0].startswith("The exporter declares physical bytes as a gauge, but they only grew")
+    assert found.problems[0].startswith(
+        "The exporter seems to count physical bytes anew for each answer, but they grow like a running total"
+    )
 
 
 def test_a_type_that_changes_is_not_guessed():
@@ -440,4 +454,75 @@ def test_one_answer_in_the_middle_of_an_update_does_not_hide_a_total():
     ]
     found = read(samples(*texts), QM1)
     assert [each.bytes for each in found.intervals] == [4096, 0, 12288]
+    assert found.problems == ()
+
+
+@pytest.mark.parametrize("more", [marked(""), DOWN])
+@pytest.mark.parametrize("at", [0, 4, 5, 9])
+def test_an_answer_without_figures_does_not_make_repetitions_count(more, at):
+    texts = [marked(other(written, kind="gauge")) for written in (8192, 4096, 12288) for dummy in range(3)]
+    found = read(samples(*texts[:at], more, *texts[at:]), QM1)
+    assert [each.bytes for each in found.intervals] == [4096, 12288]
+    assert any("repeat the figures of the answer before" in problem for problem in found.problems)
+
+
+@pytest.mark.parametrize("wrap", [marked, str])
+@pytest.mark.parametrize(
+    "totals",
+    [
+        [10e9 + 9e6 * n for n in range(29)],
+        [10e9 + 9e6 * n for n in range(5)],
+        [10e9 + 9e6 * n for n in range(8)] + [9e6 * n for n in range(1, 4)],
+        [9e6 * n for n in range(1, 29)],
+    ],
+    ids=["long", "five answers", "restart", "young"],
+)
+def test_a_gauge_that_behaves_like_a_total_is_not_read(totals, wrap):
+    texts = [wrap(other(total, microseconds=500 + n % 3, kind="gauge")) for n, total in enumerate(totals)]
+    found = read(samples(*texts), QM1)
+    assert {each.bytes for each in found.intervals} == {None}
+    (problem,) = found.problems
+    assert "but they grow like a running total" in problem
+
+
+@pytest.mark.parametrize("wrap", [marked, str])
+@pytest.mark.parametrize("step", [1e6, 5e6, 40e6])
+def test_a_rising_load_is_not_a_total(step, wrap):
+    texts = [wrap(other(20e6 + step * n, microseconds=500 + n, kind="gauge")) for n in range(8)]
+    found = read(samples(*texts), QM1)
+    assert [each.bytes for each in found.intervals] == [20e6 + step * n for n in range(1, 8)]
+    assert found.problems == ()
+
+
+def test_a_total_may_restart_twice_in_an_hour():
+    totals = [8192 * (n % 130 + 1) for n in range(360)]
+    texts = [
+        other(total, microseconds=500 + n % 7, bytes_name="physical_written_bytes_total", kind="counter")
+        for n, total in enumerate(totals)
+    ]
+    found = read(samples(*texts), QM1)
+    assert [each.bytes for each in found.intervals].count(8192) == 357
+    (problem,) = found.problems
+    assert problem.startswith("The exporter restarted its count 2 times")
+
+
+@pytest.mark.parametrize("grown", [0, 1, 20])
+def test_a_total_may_stand_still_once_while_an_average_changes(grown):
+    totals = [9e6, 9e6, *(9e6 + 8192 * n for n in range(1, grown + 1))]
+    texts = [
+        other(total, microseconds=500 + n, bytes_name="physical_written_bytes_total", kind="counter")
+        for n, total in enumerate(totals)
+    ]
+    found = read(samples(*texts), QM1)
+    assert [each.bytes for each in found.intervals] == [0, *[8192] * grown]
+    assert found.problems == ()
+
+
+@pytest.mark.parametrize("wrap", [marked, str])
+@pytest.mark.parametrize("burst", [(0, 8192), (0, 0, 8192), (0, 4096, 8192), (4096, 4097, 1000)])
+def test_a_load_in_bursts_is_not_a_total(burst, wrap):
+    values = [value for dummy in range(60) for value in burst]
+    texts = [wrap(other(value, microseconds=500 + n % 7, kind="gauge")) for n, value in enumerate(values)]
+    found = read(samples(*texts), QM1)
+    assert [each.bytes for each in found.intervals] == values[1:]
     assert found.problems == ()
