@@ -16,8 +16,11 @@ _SAMPLE = re.compile(
 _TYPE = re.compile(r"#[ \t]+TYPE[ \t]+(\S+)[ \t]+(\w+)[ \t]*\Z")
 _HELP = re.compile(r"#[ \t]+HELP[ \t]+(\S+)[ \t](.*)\Z")
 _UNIT_OF_TIME = re.compile(
-    "(?<![0-9])(?<![0-9][ ])\\b(?:(nano|micro|milli)?seconds?|([num\u00b5\u03bc])s(?:ecs?)?)\\b", re.IGNORECASE
+    "(?:\\bin[ ]|[(\\[,:-])[ ]*(?:(nano|micro|milli)?seconds?|([num\u00b5\u03bc])s(?:ecs?)?)[ ]*(?=[)\\].,;]|\\Z)",
+    re.IGNORECASE,
 )
+"""A unit of the value, after a bracket, a comma or "in". Other words, such as "microsecond precision", "from
+microseconds" or "once per second", do not say in which unit the value is."""
 _PREFIXES = {"n": "nano", "u": "micro", "\u00b5": "micro", "\u03bc": "micro", "m": "milli"}
 _LABEL = re.compile(r'([A-Za-z_][A-Za-z0-9_]*)="((?:[^"\\]|\\.)*)"')
 _QUEUE_MANAGER_LABELS = ("qmgr", "queuemanager", "qm", "qmgrname", "qmname")
@@ -45,7 +48,10 @@ _METRIC = re.compile(
     r"(?:\w+_)?(qmgr|mq_rlog|rlog)_log_(%s)(_seconds|_milliseconds|_microseconds|_bytes)?(_total)?\Z"
     % "|".join(sorted(_ELEMENTS, reverse=True))
 )
-_ABOUT_WRITES = re.compile(r"(?:\A|_)(?:qmgr|rlog)_log_(?:physical|logical|write|slowest|timestamp_of_slowest)")
+_ABOUT_WRITES = re.compile(
+    r"(?:\A|_)(?:qmgr|rlog)_log_(?:%s)_"
+    % "|".join(sorted({name.split("_")[0] for name in _ELEMENTS if "writ" in name}))
+)
 
 Metric = collections.namedtuple("Metric", "series element unit is_total")
 """The name of a metric of the log, in its parts; ``unit`` is as in the name, or empty."""
@@ -83,8 +89,8 @@ def type_of(line):
 
 
 def unit_in_help(line):
-    """Return the name of a metric and the unit of time that its description names, in the form of a name's unit; None
-    if the line describes no metric, or names no unit or several."""
+    """Return the name of a metric and the unit of time that its description clearly states, in the form of a name's
+    unit; None if the line describes no metric, or states no unit or several."""
     found = _HELP.match(line)
     units = {
         "_%sseconds" % (long or _PREFIXES.get(short, "")).lower()

@@ -52,8 +52,9 @@ _PUBLICATIONS = re.compile(r"(?:\w+_)?qmgr_exporter_publications\Z")
 _NS = {"_seconds": 1e9, "_milliseconds": 1e6, "_microseconds": 1e3}
 _UNITS = {LATENCY: _NS, SLOWEST: {**_NS, "": 1e9}, SLOWEST_AT: {**_NS, "": 1}}
 """The units that the name of an element may have; for all others, bytes or none."""
-_LONGEST_NS = 1000e9
-"""A slowest write without a unit that would be longer in seconds is in another unit."""
+_LONGEST_NS = {LATENCY: 60e9, SLOWEST: 1000e9}
+"""A longer time is in another unit than it seems to be. A storage may stall for half a minute, and a single write for
+longer, but no queue manager keeps running with writes that take minutes on average."""
 _BYTES = (PHYSICAL, LOGICAL)
 _SINCE_READ, _RUNNING, _UNKNOWN = "since read", "running", "unknown"
 """When the count of bytes started: at the previous GET, at the start of the exporter, or unknown."""
@@ -92,11 +93,6 @@ class _Answer:
     slowest_without_unit: str = ""
 
     @property
-    def is_in_seconds(self) -> bool:
-        """Whether a slowest write without a unit is in seconds, as mq_prometheus exports it in some versions of MQ."""
-        return self.latency_unit == "_seconds" and self.values.get(SLOWEST, 0) <= _LONGEST_NS
-
-    @property
     def of_mq_prometheus(self) -> bool:
         return self.has_publications and not self.has_times
 
@@ -115,8 +111,9 @@ def read(samples: Sequence[Sample], options: Options) -> Observation:
     down = sum(answer is not None and answer.down for dummy, answer in answers)
     if down:
         problems.append(f"The queue manager was not running at {down} of {len(answers)} answers of the endpoint.")
-    known = [(sample, answer) for sample, answer in answers if answer and (answer.values or answer.down)]
     said = [answer for dummy, answer in answers if answer]
+    _settle_slowest(said)
+    known = [(sample, answer) for sample, answer in answers if answer and (answer.values or answer.down)]
     problems.extend(_doubts(said))
     kinds = {element: _settled(element, [answer for dummy, answer in known]) for element in _BYTES}
     if kinds[PHYSICAL] == _UNKNOWN and not any(PHYSICAL in answer.doubts for answer in said):
@@ -185,11 +182,17 @@ def _answers(text: str) -> dict[str, _Answer]:
             name, labels, value = sample
             declared = types.get(name) or types.get(name.removesuffix("_total")) or ""
             _take(found, name, labels, _figure(value), (declared, units.get(name, "")), _exposition.has_time(line))
-    for answer in found.values():
-        if answer.slowest_without_unit and not answer.is_in_seconds:
+    return found
+
+
+def _settle_slowest(answers: Sequence[_Answer]) -> None:
+    """Leave out a slowest write without a unit, unless it is in seconds, as mq_prometheus exports it in some versions
+    of MQ. Only the unit of the latency tells this, and one of the answers may lack the latency."""
+    is_in_seconds = {answer.latency_unit for answer in answers if answer.latency_unit} == {"_seconds"}
+    for answer in answers:
+        if answer.slowest_without_unit and not is_in_seconds:
             answer.values.pop(SLOWEST, None)
             answer.doubts[SLOWEST] = _without_unit(answer.slowest_without_unit)
-    return found
 
 
 def _figure(text: str) -> float:
@@ -232,6 +235,8 @@ def _take_figure(
         value = epoch_of(value)
     if value >= LARGEST:
         return
+    if not doubt and value > _LONGEST_NS.get(element, LARGEST):
+        doubt = _without_unit(name) if not unit else _too_long(name, _LONGEST_NS[element])
     if answer.values.get(element, value) != value:
         doubt = f"The endpoint has more than one {name}, with different values. {_INSTEAD}"
     if doubt:
@@ -260,14 +265,25 @@ def _doubt(name: str, metric: _exposition.Metric, declared: str, unit: str, desc
             f"The exporter describes {name} in {described_unit[1:]}, which its name contradicts, so the "
             f"figure is not used. {_INSTEAD}"
         )
-    is_total = metric.is_total or declared not in (*_UNTYPED, "gauge")
-    if is_total if element not in _BYTES else metric.is_total and declared not in (*_UNTYPED, _COUNTER):
-        what = "as a running total" if metric.is_total else "without _total"
-        return (
-            f"The exporter names {name} {what}, but declares it as a {printable(declared or 'total')}, so its meaning "
-            f"is not known. {_INSTEAD}"
-        )
+    if element in _BYTES:
+        if metric.is_total and declared not in (*_UNTYPED, _COUNTER):
+            return (
+                f"The exporter names {name} as a running total, but declares it as a {printable(declared)}, so its "
+                f"meaning is not known. {_INSTEAD}"
+            )
+    elif metric.is_total or declared not in (*_UNTYPED, "gauge"):
+        said = f"names {name} as a running total"
+        if not metric.is_total:
+            said = f"declares {name} as a {printable(declared)}"
+        return f"The exporter {said}, but MQ publishes single values of it, so its meaning is not known. {_INSTEAD}"
     return ""
+
+
+def _too_long(name: str, longest_ns: float) -> str:
+    return (
+        f"According to {name}, a log write takes more than {longest_ns / 1e9:.0f} s. Either the storage stalled, or "
+        f"the value is in another unit, so the figure is not used. {_INSTEAD}"
+    )
 
 
 def _without_unit(name: str) -> str:

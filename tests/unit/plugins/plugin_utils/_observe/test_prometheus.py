@@ -11,6 +11,7 @@ import re
 from pathlib import Path
 
 import pytest
+from ansible_collections.mqops.logdisk.plugins.module_utils import _exposition
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import LOG, Maximum, Options
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.samples import Sample
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.sources.prometheus import read
@@ -401,6 +402,11 @@ def test_a_type_that_changes_is_not_guessed():
         ("write_latency_microseconds", "Log - write latency", 702e3),
         ("write_latency_microseconds", "Log - write latency of 10 seconds", 702e3),
         ("write_latency_seconds", "Log - write latency, in microseconds", None),
+        ("write_latency_seconds", "Log - write latency [us].", None),
+        ("write_latency_seconds", "Log write latency (microsecond precision)", 702e3),
+        ("write_latency_seconds", "Log write latency, converted by the exporter from microseconds", 702e3),
+        ("write_latency_microseconds", "Log write latency, sampled once per second", 702e3),
+        ("write_latency", "Log write latency, sampled once per second", None),
         ("write_latency_bytes", "", None),
         ("write_latency_microseconds_total", "", None),
     ],
@@ -526,3 +532,73 @@ def test_a_load_in_bursts_is_not_a_total(burst, wrap):
     found = read(samples(*texts), QM1)
     assert [each.bytes for each in found.intervals] == values[1:]
     assert found.problems == ()
+
+
+@pytest.mark.parametrize(("seconds", "wanted_ns"), [("30", 30e9), ("60", 60e9), ("702", None)])
+def test_an_average_of_more_than_a_minute_is_not_in_seconds(seconds, wanted_ns):
+    """A storage that stalls for 30 s is shown; the number of microseconds is not."""
+    texts = [other(written, microseconds=float(seconds) * 1e6) for written in (8192, 4096)]
+    texts[0] = texts[0].replace(" 702.0", " 703.0")
+    found = read(samples(*texts), QM1)
+    assert figures(found) == [(1, 4096, wanted_ns, 4096)]
+    assert found.problems == (
+        (
+            "According to ibmmq_qmgr_log_write_latency_seconds, a log write takes more than 60 s. Either the storage "
+            f"stalled, or the value is in another unit, so the figure is not used. {INSTEAD}",
+        )
+        if wanted_ns is None
+        else ()
+    )
+
+
+@pytest.mark.parametrize(("seconds", "wanted_ns"), [("300", 300e9), ("20411", None)])
+def test_a_slowest_write_of_hours_is_not_in_seconds(seconds, wanted_ns):
+    slowest = f'ibmmq_qmgr_log_slowest_write_since_restart_seconds{{qmgr="QM1"}} {seconds}\n'
+    found = read(samples(*(other(written) + slowest for written in (8192, 4096))), QM1)
+    assert found.facts.get("slowest_write_since_restart_ns") == wanted_ns
+    assert len(found.problems) == (wanted_ns is None)
+
+
+def test_a_slowest_write_without_a_unit_needs_the_unit_of_a_latency_only_once():
+    slowest = 'ibmmq_qmgr_log_slowest_write_since_restart{qmgr="QM1"} 0.02\n'
+    texts = [other(written) + slowest for written in (8192, 4096, 12288)]
+    texts[1] = texts[1].replace('seconds{qmgr="QM1"} 0.0005', 'seconds{qmgr="QM1"} NaN')
+    assert "NaN" in texts[1]
+    found = read(samples(*texts), QM1)
+    assert found.facts["slowest_write_since_restart_ns"] == 20_000_000
+    assert [each.latency_mean_ns for each in found.intervals] == [None, 5e5]
+    assert found.problems == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "what"),
+    [
+        (
+            "write_latency_microseconds_total",
+            "",
+            "names ibmmq_qmgr_log_write_latency_microseconds_total as a running total",
+        ),
+        ("write_latency_microseconds", "counter", "declares ibmmq_qmgr_log_write_latency_microseconds as a counter"),
+    ],
+)
+def test_an_average_that_is_called_a_total_is_named_as_such(name, kind, what):
+    declared = f"# TYPE ibmmq_qmgr_log_{name} {kind}\n" if kind else ""
+    found = read(samples(*(declared + other(written, name) for written in (8192, 4096))), QM1)
+    assert found.problems == (
+        f"The exporter {what}, but MQ publishes single values of it, so its meaning is not known. {INSTEAD}",
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "is_unknown"),
+    [
+        ("ibmmq_qmgr_log_write_time", True),
+        ("mq_rlog_log_physical_kib", True),
+        ("qmgr_log_timestamp_of_slowest_write_ns", True),
+        ("ibmmq_qmgr_log_write_latency_seconds", False),
+        ("ibmmq_qmgr_log_max_bytes_ratio", False),
+        ("ibmmq_nha_log_write_average", False),
+    ],
+)
+def test_a_name_about_writes_is_recognized_by_its_first_word(name, is_unknown):
+    assert _exposition.is_unknown(name) is is_unknown
