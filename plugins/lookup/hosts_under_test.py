@@ -22,9 +22,11 @@ options:
     type: list
     elements: str
     required: true
-  or_localhost:
-    description: Whether to return C(localhost) if there is no inventory and no limit, for playbooks that do not need
-      hosts.
+  of_controller:
+    description:
+      - Whether the play runs on the controller, and the hosts only provide variables. Then the result contains
+        C(localhost) and the patterns instead of names, so the names of hosts do not matter.
+      - If there is no inventory and no limit, the result contains only C(localhost).
     type: bool
     default: false
   or_slice:
@@ -44,7 +46,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 _raw:
-  description: Names of the hosts, sorted.
+  description: Names of the hosts, sorted. With O(of_controller), patterns.
   type: list
   elements: str
 """
@@ -55,6 +57,7 @@ from ansible import context
 from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
 from ansible.utils.vars import load_extra_vars
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.blame import CONTROLLER
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import (
     ExpectationError,
     expectation,
@@ -77,17 +80,24 @@ class LookupModule(LookupBase):
             )
         try:
             sliced = self.get_option("or_slice") and is_slice(load_extra_vars(self._loader))
-            return expectation(
-                known.get("groups", {}), self._loader, self._flatten(terms), known.get("ansible_limit"), sliced
+            patterns, of_controller = self._flatten(terms), bool(self.get_option("of_controller"))
+            hosts = expectation(
+                known.get("groups", {}),
+                self._loader,
+                patterns,
+                known.get("ansible_limit"),
+                sliced,
+                named=not of_controller,
             ).hosts
+            return [CONTROLLER, *patterns] if of_controller else hosts
         except ExpectationError as error:
             # With a limit, the play would be skipped silently.
             if (
-                self.get_option("or_localhost")
+                self.get_option("of_controller")
                 and not known.get("ansible_limit")
-                and not set(known.get("groups", {}).get("all", ())) - {"localhost"}
+                and not set(known.get("groups", {}).get("all", ())) - {CONTROLLER}
             ):
-                return ["localhost"]
+                return [CONTROLLER]
             raise AnsibleLookupError(str(error)) from error
 
 

@@ -65,9 +65,11 @@ def expectation(
     pattern: str | Sequence[str],
     limit: str | None,
     sliced: bool = False,
+    named: bool = False,
 ) -> Expectation:
     """Return the hosts to certify. Raises ExpectationError if there are none, or if a term of the pattern or the limit
-    matches no host. In a slice, a term of the limit may match only hosts of another slice.
+    matches no host. In a slice, a term of the limit may match only hosts of another slice. If a play will have the
+    hosts by their names (``named``), Ansible must not read a name as anything but this host.
 
     ``groups`` holds the host names of every group of the inventory (Ansible's magic variable of that name).
     """
@@ -90,8 +92,8 @@ def expectation(
         raise ExpectationError(
             f"no host is left: the inventory, certify_hosts ({':'.join(terms)}){by_limit} have none in common{way_out}"
         )
-    for host in hosts:
-        _check_name(host)
+    for host in hosts if named else ():
+        _check_name(inventory, host)
         _check_meaning(groups, "the inventory", host)
     return Expectation(sorted(hosts), sorted(matched - hosts), unmatched, localhost_left_out)
 
@@ -181,15 +183,14 @@ def _check_term(inventory: InventoryManager, option: str, term: str) -> None:
     )
 
 
-def _check_name(host: str) -> None:
-    """Raise ExpectationError if Ansible would read the name of a host as a pattern, because plays name their hosts."""
-    if _PLAIN_NAME.fullmatch(host):
+def _check_name(inventory: InventoryManager, host: str) -> None:
+    """Raise ExpectationError if Ansible would not read the name of a host as this host alone."""
+    if _PLAIN_NAME.fullmatch(host) or (split_host_pattern(host) == [host] and _match(inventory, [host]) == {host}):
         return
-    if split_host_pattern(host) != [host] or host[0] in "!&~@" or set(host) & set("*?[]"):
-        raise ExpectationError(
-            f"Ansible reads the name of the host {host!r} as a pattern for hosts: give the host a name without blanks, "
-            "commas and other characters of patterns, and set its address as ansible_host"
-        )
+    raise ExpectationError(
+        f"Ansible reads the name of the host {host!r} as a pattern for hosts: give the host a name without blanks, "
+        "commas and other characters of patterns, and set its address as ansible_host"
+    )
 
 
 def _check_meaning(groups: Mapping[str, Sequence[str]], option: str, name: str) -> None:

@@ -17,7 +17,7 @@ VARIABLES = {"groups": {"all": ["a"], "ungrouped": ["a"]}, "ansible_limit": "a,b
 def hosts(monkeypatch, extra, or_slice):
     monkeypatch.setattr(hosts_under_test, "load_extra_vars", lambda loader: extra)
     lookup = hosts_under_test.LookupModule(loader=DataLoader())
-    given = {"or_localhost": False, "or_slice": or_slice}
+    given = {"of_controller": False, "or_slice": or_slice}
     monkeypatch.setattr(lookup, "set_options", lambda **kwargs: None)
     monkeypatch.setattr(lookup, "get_option", given.get)
     return lookup.run(["all:!localhost"], VARIABLES)
@@ -33,3 +33,16 @@ def test_a_slice_has_its_hosts_of_the_limit(monkeypatch):
 def test_anything_else_has_all_hosts_of_the_limit_or_none(monkeypatch, extra, or_slice):
     with pytest.raises(AnsibleLookupError, match="--limit names 'b', which matches no host of the inventory"):
         hosts(monkeypatch, extra, or_slice)
+
+
+@pytest.mark.parametrize(
+    ("hosts", "limit", "expected"),
+    [(["a", "db 01"], None, ["localhost", "all"]), (["a"], "a", ["localhost", "all"]), ([], None, ["localhost"])],
+)
+def test_a_play_of_the_controller_does_not_name_the_hosts_whose_variables_it_reads(monkeypatch, hosts, limit, expected):
+    monkeypatch.setattr(hosts_under_test, "load_extra_vars", lambda loader: {})
+    lookup = hosts_under_test.LookupModule(loader=DataLoader())
+    monkeypatch.setattr(lookup, "set_options", lambda **kwargs: None)
+    monkeypatch.setattr(lookup, "get_option", {"of_controller": True, "or_slice": False}.get)
+    groups = {"all": hosts, "ungrouped": hosts}
+    assert lookup.run(["all"], {"groups": groups, "ansible_limit": limit}) == expected

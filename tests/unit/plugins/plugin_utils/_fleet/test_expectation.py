@@ -29,7 +29,7 @@ WITH_LOCALHOST = {**GROUPS, "all": [*GROUPS["all"], "localhost"], "ungrouped": [
 
 
 def expect(pattern="all:!localhost", limit=None, groups=GROUPS):
-    return expectation(groups, DataLoader(), pattern, limit)
+    return expectation(groups, DataLoader(), pattern, limit, named=True)
 
 
 @pytest.mark.parametrize(
@@ -103,10 +103,23 @@ def test_a_term_that_matches_nothing_is_refused(pattern, limit, said):
     assert said in str(raised.value)
 
 
-@pytest.mark.parametrize("name", ["db 01", "db,1", "a:b", "h[1:3]", "!a", "&a", "~a", "@a", "a*", "a?", "a[1]", "[a]"])
+@pytest.mark.parametrize("name", ["db 01", "db,1", "a:b", "!a", "&a"])
 def test_a_name_that_ansible_reads_as_a_pattern_is_refused(name):
     with pytest.raises(ExpectationError, match="as a pattern for hosts: give the host a name without blanks"):
-        expect("all", groups={"all": ["a", name], "ungrouped": ["a", name]})
+        expect("all", groups={"all": ["a", "ab", name], "ungrouped": ["a", "ab", name]})
+
+
+@pytest.mark.parametrize("name", ["db 01", "~x", "@y", "x?", "!a", "web"])
+def test_a_name_matters_only_to_a_play_that_names_its_hosts(name):
+    groups = {"all": ["a", name], "ungrouped": [], "A": ["a"], "web": ["a"], "B": [name]}
+    assert expectation(groups, DataLoader(), "all", None).hosts == sorted(["a", name])
+    assert expect("A", groups=groups).hosts == ["a"]
+
+
+@pytest.mark.parametrize("name", ["@y", "~a", "a?", "a*", "a[1]", "[a]", "h[1:3]"])
+def test_a_name_that_ansible_resolves_to_its_host_is_accepted(name):
+    groups = {"all": ["a", "ab", name], "ungrouped": ["a", "ab", name]}
+    assert expect("all", groups=groups).hosts == sorted(["a", "ab", name])
 
 
 def test_a_host_with_the_name_of_a_group_of_others_is_refused():
