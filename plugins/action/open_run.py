@@ -273,6 +273,8 @@ def stops_gate(asked: Any, kind: Kind) -> list[str]:
 def _plan(variables: Mapping[str, Any], kind: Kind) -> Mapping[str, Any]:
     """Return the plan of a host, or the reason why planning failed."""
     problem = variables.get("gate_plan_problem")
+    if not problem and not variables.get(kind.plan_fact):
+        problem = f"nothing was planned for a run of the kind {kind.name}: leave gate_run_kind to the playbook"
     return {"problem": problem} if problem else variables[kind.plan_fact]
 
 

@@ -686,6 +686,12 @@ def test_the_gate_does_not_stop_an_observation_for_what_it_cannot_prove(kind, ex
     assert open_run.stops_gate(["fail", "inconclusive", "unqualified"], KINDS[kind]) == expected
 
 
+@pytest.mark.parametrize("variables", [{"locks_plan": {}, "sweep_plan": {"options": {}}}, {}])
+def test_a_run_of_another_kind_than_the_playbook_plans_is_refused(variables):
+    with pytest.raises(open_run.SettingsError, match=r"^h1: nothing was planned for a run of the kind locks: leave "):
+        open_run._check_plans({"h1": open_run._plan(variables, KINDS["locks"])})
+
+
 def test_a_run_is_opened_for_a_kind_that_there_is():
     with pytest.raises(AnsibleActionFail, match=f"kind must be one of {', '.join(KINDS)}, not preflight"):
         object.__new__(open_run.ActionModule).answer({"kind": "preflight"}, {})
