@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from ansible_runs import PROFILE, QUICK, Controller, Outcome, first_of
 from certification import summaries
 from testbed import Bed, HostSpec
@@ -213,15 +214,59 @@ def test_a_mistyped_selection_is_not_an_empty_one(
     assert said in outcome.words and "PLAY [" not in outcome.screen
 
 
-def test_a_mistyped_run_id_ends_nothing_and_says_so(controller: Controller, tmp_path: Path) -> None:
+@pytest.fixture
+def idle(tmp_path: Path) -> Path:
+    """An inventory with a host on which nothing runs."""
     inventory = tmp_path / "hosts.ini"
     inventory.write_text(
-        f"h1 ansible_connection=local sweep_state_dir={tmp_path}/runs observe_state_dir={tmp_path}/observations\n"
+        f"h1 ansible_connection=local sweep_state_dir={tmp_path}/runs observe_state_dir={tmp_path}/observations "
+        f"workspace_path={tmp_path}\n"
     )
-    assert controller.run("stop", "-i", str(inventory)).status == 0
-    outcome = controller.run("stop", "-i", str(inventory), stop_run_id="tpyo")
-    assert outcome.status == 2
-    assert "no host was measuring or observing the run tpyo, so nothing was ended" in outcome.words
+    return inventory
+
+
+@pytest.mark.parametrize(
+    ("playbook", "said"),
+    [
+        ("stop", "no host was measuring or observing the run tpyo, so nothing was ended: correct the run ID"),
+        ("cleanup", "nothing of the run tpyo was found, so nothing was removed: correct the run ID"),
+    ],
+)
+def test_a_mistyped_run_id_ends_nothing_and_says_so(
+    controller: Controller, idle: Path, playbook: str, said: str
+) -> None:
+    assert controller.run(playbook, "-i", str(idle)).status == 0
+    outcome = controller.run(playbook, "-i", str(idle), **{f"{playbook}_run_id": "tpyo"})
+    assert outcome.status == 2 and said in outcome.words
+
+
+@pytest.mark.parametrize(
+    ("playbook", "name", "said"),
+    [
+        ("stop", "stop_run", "stop_run is not an option: stop_run_id is read."),
+        ("stop", "sweep_stop_run", "may set sweep_stop_run: leave it out"),
+        ("cleanup", "workspace_cleanup_run", "may set workspace_cleanup_run: leave it out"),
+        ("cleanup", "cleanup_of", "cleanup_of is not an option: cleanup_run_id, cleanup_uncollected_days are read."),
+    ],
+)
+def test_a_run_id_under_another_name_is_refused(
+    controller: Controller, idle: Path, playbook: str, name: str, said: str
+) -> None:
+    outcome = controller.run(playbook, "-i", str(idle), **{name: "x"})
+    assert outcome.status == 2 and said in outcome.words
+
+
+def test_hosts_that_were_not_asked_are_named(controller: Controller, idle: Path) -> None:
+    idle.write_text(idle.read_text() + "h2 ansible_host=127.0.0.1 ansible_port=1\n")
+    stopped = controller.run("stop", "-i", str(idle), stop_run_id="abc")
+    assert stopped.status != 0
+    assert "no host that answered was measuring or observing the run abc" in stopped.words
+    assert "Runs may continue on hosts that failed or did not answer (h2). When they answer, run this" in stopped.words
+    assert (
+        "No run was measuring or observing. Runs may continue on hosts" in controller.run("stop", "-i", str(idle)).words
+    )
+    cleaned = controller.run("cleanup", "-i", str(idle), cleanup_run_id="abc")
+    assert cleaned.status != 0 and "h2: left behind could not clean up: Failed to connect" in cleaned.words
 
 
 def test_a_name_that_is_a_pattern_is_refused(controller: Controller, tmp_path: Path) -> None:
@@ -230,6 +275,11 @@ def test_a_name_that_is_a_pattern_is_refused(controller: Controller, tmp_path: P
     outcome = controller.certify(inventory)
     assert outcome.status in REFUSED_BY_ANSIBLE
     assert "Ansible reads the name of the host 'db 01' as a pattern" in outcome.words
+    # Only plays that name their hosts need plain names.
+    assert controller.run("awx_setup", "-i", str(inventory), awx_setup_data="/nowhere").status == 2
+    run = fabricate.run_directory(controller.directory / "reports", {"h1": fabricate.tables(fabricate.sweep_rows())})
+    assert controller.run("history", "-i", str(inventory), history_import=run.path).status == 0
+    assert "PLAY RECAP" in controller.run("report", "-i", str(inventory), certify_hosts="h1").screen
 
 
 PLAYBOOKS = (
@@ -287,7 +337,7 @@ def test_names_like_those_of_options_are_warnings_once(controller: Controller, t
         "WARNING: gate_profil is not an option, gate_profile was probably meant (b2)"
     ]
     other = controller.run("certify", "-i", str(inventory), certify_hosts="prod", gate_hosts="b1")
-    assert other.status == 2 and "USAGE: gate_hosts does not expect b2" in other.words
+    assert other.status == 2 and "only the playbooks of this collection may set gate_hosts: leave" in other.words
 
 
 def test_an_inventory_source_that_fails(controller: Controller, tmp_path: Path) -> None:
