@@ -40,7 +40,12 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.reading imp
     read_options,
     read_with_preset,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import option_names, options, own_names
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import (
+    option_names,
+    options,
+    own_names,
+    results,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty, plain
 
 MOST_WARNINGS = 20
@@ -238,14 +243,23 @@ def of_all_hosts(problems: Mapping[str, list[str]]) -> dict[str, list[str]]:
 
 
 def own_names_of_hosts(said: Said, hostvars: Any) -> dict[str, list[str]]:
-    """Return, by host, a sentence for each variable of the inventory that only this collection or Ansible may set. A
-    host keeps the facts that an earlier playbook of the same command set."""
+    """Return, by host, a sentence for each variable that only this collection or Ansible may set. Tasks of the
+    controller read its variables, even if it is not under test.
+
+    Results of an earlier playbook of the same command are set again before they are read. Any other fact would override
+    what this collection passes on.
+    """
     found = {host: [f"only Ansible may set {NAME_OF_HOST}: remove it from the inventory"] for host in said.renamed}
-    for name in sorted(own_names() & set(said.hosts_by_name)):
-        for host in said.hosts_by_name[name]:
-            if name not in hostvars._variable_manager._nonpersistent_fact_cache.get(host, ()):
-                sentence = f"only {OF_THE_COLLECTION} may set {name}: remove it from the inventory"
-                found.setdefault(host, []).append(sentence)
+    hosts_by_name = {name: list(hosts) for name, hosts in said.hosts_by_name.items()}
+    if CONTROLLER not in said.of_hosts:
+        for name in hostvars[CONTROLLER]:
+            hosts_by_name.setdefault(str(name), []).append(CONTROLLER)
+    for name in sorted(own_names() & set(hosts_by_name)):
+        for host in hosts_by_name[name]:
+            is_fact = name in hostvars._variable_manager._nonpersistent_fact_cache.get(host, ())
+            if not is_fact or name not in results():
+                place = "the task that sets it earlier in this command" if is_fact else "it from the inventory"
+                found.setdefault(host, []).append(f"only {OF_THE_COLLECTION} may set {name}: remove {place}")
     return found
 
 

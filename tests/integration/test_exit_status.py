@@ -7,7 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from ansible_runs import COMPILE, PROFILE, QUICK, Controller, Outcome, first_of
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+from ansible_runs import COMPILE, PROFILE, PROJECT, QUICK, Controller, Outcome, first_of
 from certification import summary_verdicts
 from testbed import Bed, HostSpec
 
@@ -187,6 +188,36 @@ def test_no_variable_of_a_host_replaces_a_result(controller: Controller, tmp_pat
     outcome = controller.run("certify", "-i", str(inventory))
     assert outcome.status == 2
     assert f"may set {variable.partition('=')[0]}: remove it from the inventory" in outcome.words
+
+
+@pytest.mark.parametrize("earlier", ["result", "fact"])
+def test_a_result_of_an_earlier_playbook_decides_nothing(controller: Controller, tmp_path: Path, earlier: str) -> None:
+    """The first playbook of a command registers that no host failed. The second one must fail nevertheless."""
+    inventory = tmp_path / "hosts.ini"
+    inventory.write_text("h1 ansible_connection=local\n")
+    slow = fabricate.tables(fabricate.sweep_rows(latency_ns=50_000_000))
+    failed = fabricate.run_directory(controller.directory / "reports", {"h1": slow}).path
+    assert controller.run("report", "-i", str(inventory), report_runs=failed).status == 2
+    fact = {"hosts": "localhost:all", "gather_facts": False, "tasks": [{"set_fact": {"gate_judged": RESULT}}]}
+    of_earlier = [fact] if earlier == "fact" else [{"import_playbook": str(PROJECT / "playbooks/preflight.yml")}]
+    wrapper = tmp_path / "wrapper.yml"
+    for last in ("report", "status"):
+        wrapper.write_text(json.dumps([*of_earlier, {"import_playbook": str(PROJECT / f"playbooks/{last}.yml")}]))
+        options = {"report_runs": failed, "sweep_file_size": "1M", "workspace_path": str(tmp_path)}
+        outcome = controller.run(wrapper, "-i", str(inventory), gate_report_only=last == "status", **options)
+        assert outcome.status == 2, last
+
+
+def test_a_fact_of_an_earlier_play_that_would_override_what_is_passed_on_is_refused(
+    controller: Controller, tmp_path: Path
+) -> None:
+    inventory, wrapper = tmp_path / "hosts.ini", tmp_path / "wrapper.yml"
+    inventory.write_text(NO_PYTHON)
+    fact = {"hosts": "localhost:all", "gather_facts": False, "tasks": [{"set_fact": {"gate_decided": RESULT}}]}
+    wrapper.write_text(json.dumps([fact, {"import_playbook": str(PROJECT / "playbooks/status.yml")}]))
+    outcome = controller.run(wrapper, "-i", str(inventory))
+    assert outcome.status == 2
+    assert "may set gate_decided: remove the task that sets it earlier in this command" in outcome.words
 
 
 def test_a_time_limit_for_tasks_does_not_end_the_clean_up(controller: Controller, tmp_path: Path) -> None:

@@ -126,13 +126,10 @@ OF_COMMANDS = (
 FROM_HOSTS = frozenset(("sweep_discovered", "workspace_collected"))
 """The variables of roles that contain the answer of a host. They are passed on unchanged."""
 
-INTERNAL = frozenset((*FROM_HOSTS, "workspace_cleanup_run_path", "workspace_cleanup_volumes"))
-"""The variables of roles that only the playbooks of this collection, or other roles, set."""
-
-_SETTING = ("ansible.builtin.set_fact", "vars")
-"""The keys whose values are variables by name."""
-_NAMING = ("register", "loop_var")
-"""The keys whose values are names of variables."""
+_OF_RESULTS = ("ansible.builtin.set_fact", "register")
+"""The keys of tasks that set variables of hosts. The value is the name of a variable, or variables by name."""
+_OF_TASKS = ("vars", "loop_var")
+"""The keys that set variables only for tasks. Registered variables and facts of the same name would override them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,19 +205,28 @@ def option_names() -> list[str]:
 
 
 def settable_names() -> list[str]:
-    """Return the names of all variables that a user may set."""
-    return [name for name in (*option_names(), *OF_COMMANDS) if name not in INTERNAL]
+    """Return the names of all variables that a user may set. Options that a playbook itself passes on to a role are not
+    among them, because an extra variable would override the value that is passed on."""
+    return [*(name for name in option_names() if name not in _passed_on()), *OF_COMMANDS]
+
+
+@cache
+def results() -> frozenset[str]:
+    """Return the names of the variables that tasks of this collection set for hosts: registered results and facts."""
+    return _set_by(_OF_RESULTS)
+
+
+@cache
+def _passed_on() -> frozenset[str]:
+    """Return the names of the variables that playbooks and roles of this collection set only for their tasks."""
+    return _set_by(_OF_TASKS).union(*(_load(path) for path in ROLES.glob("*/vars/main.yml")))
 
 
 @cache
 def own_names() -> frozenset[str]:
     """Return the names of the variables that the playbooks and roles of this collection set, register or pass on, and
     that no user may set. Ansible's own variables, such as ansible_become, are not included."""
-    found = {name for specs, _defaults in _parsed().values() for name in specs}
-    for path in (*(_COLLECTION / "playbooks").rglob("*.yml"), *ROLES.glob("*/tasks/*.yml")):
-        found.update(_set_in(_load(path)))
-    for path in ROLES.glob("*/vars/main.yml"):
-        found.update(_load(path))
+    found = {name for specs, _defaults in _parsed().values() for name in specs} | results() | _passed_on()
     return frozenset(name for name in found - set(settable_names()) if not name.startswith("ansible_"))
 
 
@@ -234,17 +240,27 @@ def _load(path: Path) -> Any:
     return yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER)
 
 
-def _set_in(node: Any) -> Iterator[str]:
-    """Yield the names of the variables that plays or tasks set."""
+@cache
+def _files() -> list[Any]:
+    """Return the content of all files with plays and tasks."""
+    return [_load(path) for path in (*(_COLLECTION / "playbooks").rglob("*.yml"), *ROLES.glob("*/tasks/*.yml"))]
+
+
+def _set_by(keys: tuple[str, ...]) -> frozenset[str]:
+    """Return the names of the variables that plays or tasks set with the given keys."""
+    return frozenset(name for content in _files() for name in _set_in(content, keys))
+
+
+def _set_in(node: Any, keys: tuple[str, ...]) -> Iterator[str]:
     if isinstance(node, list):
         for each in node:
-            yield from _set_in(each)
+            yield from _set_in(each, keys)
     elif isinstance(node, dict):
-        for key in _SETTING:
-            yield from node.get(key) or ()
-        yield from (node[key] for key in _NAMING if isinstance(node.get(key), str))
+        for key in keys:
+            value = node.get(key) or ()
+            yield from [value] if isinstance(value, str) else value
         for each in node.values():
-            yield from _set_in(each)
+            yield from _set_in(each, keys)
 
 
 @cache

@@ -26,6 +26,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table impor
     option_names,
     options,
     own_names,
+    results,
     settable_names,
 )
 
@@ -35,9 +36,8 @@ TASKS = sorted([*COLLECTION.glob("playbooks/**/*.yml"), *ROLES.glob("*/tasks/*.y
 OF_ANSIBLE = {"hostvars", "inventory_hostname", "item", "omit"}
 SET_BY_BOTH = {
     *("awx_setup_api_path", "awx_setup_data", "awx_setup_modules", "certify_preflight"),
-    *("gate_hosts", "sweep_stop_run", "workspace_cleanup_run", "workspace_state_dir", "workspace_uncollected_days"),
 }
-"""The variables that playbooks set, and that a user may set as well: those of commands, and options of roles."""
+"""The variables that playbooks set, and that a user may set as well: those of commands."""
 OF_AWX = "controller_"
 """The prefixes of the variables that awx_setup.yml reads from its data."""
 
@@ -116,6 +116,31 @@ def test_no_variable_that_the_playbooks_and_roles_set_may_be_set_by_a_user():
     assert passed_on - own_names() == passed_on & set(settable_names()) == SET_BY_BOTH
     described = {name for specs, _defaults in table._parsed().values() for name in specs}
     assert own_names() - set_by_tasks - passed_on <= described - set(settable_names())
+
+
+def test_no_variable_is_both_a_result_and_passed_on():
+    """A registered variable or a fact of an earlier playbook overrides a variable of the same name that is passed
+    on."""
+    passed_on = set().union(*map(own_variables, TASKS), *map(read, ROLES.glob("*/vars/main.yml")))
+    assert set().union(*map(facts, TASKS)) & passed_on == set()
+    assert set().union(*map(facts, TASKS)) == results()
+
+
+@pytest.mark.parametrize(
+    ("passed_on", "name"),
+    [
+        ("sweep_stop_run", "stop_run_id"),
+        ("workspace_cleanup_run", "cleanup_run_id"),
+        ("workspace_uncollected_days", "cleanup_uncollected_days"),
+        ("gate_hosts", "certify_hosts"),
+        ("workspace_state_dir", "sweep_state_dir"),
+        ("sweep_discovered", "workspace_path"),
+        ("workspace_collected", "workspace_path"),
+    ],
+)
+def test_an_option_that_a_playbook_passes_on_may_be_set_only_by_the_name_that_is_documented(passed_on, name):
+    assert passed_on in own_names() and passed_on in options()
+    assert name in settable_names() and passed_on not in settable_names()
 
 
 def test_no_variable_of_ours_is_likely_to_be_one_of_the_user():
