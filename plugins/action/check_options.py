@@ -108,7 +108,8 @@ class ActionModule(ControllerAction):
         said.add(own_names_of_hosts(said, task_vars["hostvars"]))
         said.add(emptied(said.extra, options["hosts"], task_vars["hostvars"]))
         wrong = [*said.of_play_problems, *same_problem_once(said.problems)]
-        found = [*refusals(map(str, said.extra), said.accepted), *self._other_selections(said, task_vars), *wrong]
+        mistyped = refusals(map(str, said.extra), said.accepted, options["agreed"])
+        found = [*mistyped, *self._other_selections(said, task_vars), *wrong]
         agreed: dict[str, Any] = {}
         try:
             if not found:

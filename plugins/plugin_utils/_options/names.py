@@ -9,7 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cache
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import known_names, options, settable_names
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import (
+    OF_COMMANDS,
+    OF_PLAYBOOKS,
+    known_names,
+    options,
+    settable_names,
+)
 
 ACCEPTED = "logdisk_accept_names"
 """The option that lists intentional names."""
@@ -38,15 +44,28 @@ def meant_by(name: str) -> str:
     return min(((wrong, each) for wrong, each in near if wrong <= _most_wrong(each)), default=(0, ""))[1]
 
 
-def refusals(names: Iterable[str], accepted: Iterable[str]) -> list[str]:
-    """Return a sentence for each extra variable whose name is almost the name of an option."""
-    found = [(name, meant_by(name)) for name in sorted(set(names) - set(accepted))]
-    return [
-        f"{name} is not an option: {meant} was probably meant. Correct the name of this extra "
-        f"variable, or list it in {ACCEPTED}"
-        for name, meant in found
-        if meant
-    ]
+def refusals(names: Iterable[str], accepted: Iterable[str], read: Iterable[str] = ()) -> list[str]:
+    """Return a sentence for each extra variable whose name is almost the name of an option, or that begins like the
+    variables of the command. ``read`` are the names that the command reads. Without the variable that was meant, a
+    command such as stop.yml would apply to every run."""
+    found = []
+    for name in sorted(set(names) - set(accepted)):
+        meant, own = meant_by(name), [] if name in known_names() else _of_command(name, read)
+        if meant or own:
+            verb = "is" if len(own) == 1 else "are"
+            said = f"{meant} was probably meant" if meant else f"{', '.join(own)} {verb} read"
+            found.append(
+                f"{name} is not an option: {said}. Correct the name of this extra variable, or list it in {ACCEPTED}"
+            )
+    return found
+
+
+def _of_command(name: str, read: Iterable[str]) -> list[str]:
+    """Return the variables of playbooks that begin with the same word as the given name, if the command reads one of
+    them. Every command reads certify_hosts."""
+    word = name.partition("_")[0] + "_"
+    of_playbooks = sorted(each for each in (*OF_PLAYBOOKS, *OF_COMMANDS) if each.startswith(word))
+    return of_playbooks if {"certify_hosts", *read}.intersection(of_playbooks) else []
 
 
 def warnings(users: Mapping[str, list[str]], accepted: Iterable[str]) -> dict[str, list[str]]:

@@ -129,6 +129,23 @@ def test_a_mistyped_extra_variable_refuses_the_run_and_its_other_problems_are_sa
     )
 
 
+@pytest.mark.parametrize(
+    ("agreed", "name", "said"),
+    [
+        ("stop_run_id", "stop_run", "stop_run is not an option: stop_run_id is read. "),
+        ("cleanup_run_id", "cleanup_of", "cleanup_of is not an option: cleanup_run_id, cleanup_unc"),
+        ("report_runs", "report_of", "report_of is not an option: report_run, report_runs, report_workflow are read. "),
+        ("stop_run_id", "certify_on", "certify_on is not an option: certify_hosts, certify_preflight are read. "),
+    ],
+)
+def test_an_unknown_extra_variable_that_begins_like_those_of_the_command_refuses_it(check, agreed, name, said):
+    """A run ID under another name would stop or clean up every run."""
+    assert problem_in(check({"a": {}}, extra={name: "x"}, agreed=[agreed])).startswith(said)
+    assert check({"a": {}}, extra={name: "x", "logdisk_accept_names": name}, agreed=[agreed])["problems"] == []
+    assert check({"a": {"stop_run": "x"}}, agreed=["gate_history"])["problems"] == []
+    assert check({"a": {}}, extra={"stop_run": "x"}, agreed=["gate_history"])["problems"] == []
+
+
 RESULT = {"failures": {}, "fleet_problems": [], "problems": []}
 
 
@@ -144,6 +161,8 @@ RESULT = {"failures": {}, "fleet_problems": [], "problems": []}
         ({"_sweep_statuses": []}, "set _sweep_statuses: leave it out"),
         ({"sweep_run_id": "x", "logdisk_accept_names": "sweep_run_id"}, "set sweep_run_id: leave it out"),
         ({"workspace_cleanup_run_path": "x"}, "set workspace_cleanup_run_path: leave it out"),
+        ({"sweep_stop_run": "x"}, "set sweep_stop_run: leave it out"),
+        ({"workspace_cleanup_run": "x"}, "set workspace_cleanup_run: leave it out"),
         (
             {"inventory_hostname": "x", "ansible_failed_result": {}},
             "Ansible may set ansible_failed_result, inventory_h",
@@ -165,6 +184,17 @@ def test_a_variable_of_a_host_with_the_name_of_a_result_refuses_the_run(check):
     )
     earlier = {"a": {"gate_judged": 1}, "c": {"gate_judged": 1, "sweep_plan": 1}}
     assert check(own, facts=earlier) == FOUND_NOTHING
+
+
+@pytest.mark.parametrize("hosts", [None, ["a"], []])
+@pytest.mark.parametrize("name", ["gate_decided", "gate_refused", "gate_run_check_mode", "sweep_asked"])
+def test_a_fact_that_would_override_what_is_passed_on_refuses_the_command(check, hosts, name):
+    """Only a result is set again before it is read. The tasks of the controller read its own facts."""
+    own = {"a": {}, "localhost": {name: RESULT}}
+    assert problem_in(check(own, hosts=hosts, facts={"localhost": {name: RESULT}})) == (
+        f"localhost: only the playbooks of this collection may set {name}: remove the task that sets it earlier in "
+        "this command"
+    )
 
 
 def test_a_host_with_another_name_in_its_variables_refuses_the_run(check):
