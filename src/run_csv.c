@@ -334,9 +334,6 @@ static void put_disturbance(struct csv *csv, const struct run *run) {
                    disturbance->involuntary_switches);
     csv_real(csv, "cpu_throttled_ns", "ns", disturbance_throttled_ns(disturbance), 0);
     csv_real(csv, "cpu_throttled_share", "ratio", disturbance_throttled_share(disturbance), 6);
-    csv_real(csv, "io_limit_used_share", "ratio", io_limits_used_share(&run->io_limits), 6);
-    csv_text(csv, "io_limit_file", "text", run->io_limits.file);
-    csv_text(csv, "io_limit", "text", run->io_limits.value);
     csv_integer(csv, "oversleep_max_ns", "ns", run->oversleep_max_ns);
     csv_integer(csv, "oversleep_max_step", "number", run->oversleep_max_step);
     csv_real(csv, "device_read_bytes", "bytes", disturbance_sum(disturbance, COUNTER_DEVICE_READ), 0);

@@ -398,9 +398,12 @@ static void report_operation(struct run *run, struct stream_step *stream, enum o
         !described && stream == run->workers.streams && operation == OPERATION_WRITE && stream->workers > 1;
     struct recorder *recorder = stream->recorders[operation];
     struct result all = result_of_all(stream, operation);
+    const struct io_limit_used *io_limit =
+        operation == OPERATION_READ ? &run->io_limits.by_reads : &run->io_limits.by_writes;
     for (uint32_t i = 0; i < stream->workers; i++) {
         struct result one = result_of_worker(&stream->first_worker[i], operation);
-        tables_add(&run->tables, TABLE_RESULTS, &(struct table_row){.key = one.key, .result = &one});
+        tables_add(&run->tables, TABLE_RESULTS,
+                   &(struct table_row){.key = one.key, .result = &one, .io_limit = io_limit});
         if (stream_counts_workers(stream, operation)) {
             report_batches(run, &stream->first_worker[i], operation, recorder->cut.batch);
         }
@@ -408,7 +411,7 @@ static void report_operation(struct run *run, struct stream_step *stream, enum o
             screen_queue_manager(&one);
         }
     }
-    tables_add(&run->tables, TABLE_RESULTS, &(struct table_row){.key = all.key, .result = &all});
+    tables_add(&run->tables, TABLE_RESULTS, &(struct table_row){.key = all.key, .result = &all, .io_limit = io_limit});
     for (uint32_t i = 0; i < recorder->rounds_done; i++) {
         tables_add(&run->tables, TABLE_ROUNDS,
                    &(struct table_row){.key = all.key, .number = i + 1, .round = &recorder->rounds[i]});

@@ -9,17 +9,19 @@
 #define TEXT_BYTES 16384
 
 // Where the limit on each quantity is found, and the counters of a device (see parse_figures) that it limits: merged
-// requests count as well and, if the kernel counts them, flushes.
+// requests count as well and, if the kernel counts them, flushes. A synchronous write can be up to three requests (a
+// flush, the data and another flush), of which some kernels count one. Therefore, each counted write is taken for two.
 static const struct {
     const char *legacy_file, *key;      // of version 1, and in io.max, in the order of its fields
     unsigned fields, without_flushes;
     unsigned unit;
     bool is_write;
+    unsigned requests;                  // for each counted one
 } quantities[IO_QUANTITIES] = {
-    {"blkio.throttle.read_bps_device", "rbps=", 1 << 2, 1 << 2, 512, false},
-    {"blkio.throttle.write_bps_device", "wbps=", 1 << 6, 1 << 6, 512, true},
-    {"blkio.throttle.read_iops_device", "riops=", 1 << 0 | 1 << 1, 1 << 0 | 1 << 1, 1, false},
-    {"blkio.throttle.write_iops_device", "wiops=", 1 << 4 | 1 << 5 | 1 << 15, 1 << 4 | 1 << 5, 1, true},
+    {"blkio.throttle.read_bps_device", "rbps=", 1 << 2, 1 << 2, 512, false, 1},
+    {"blkio.throttle.write_bps_device", "wbps=", 1 << 6, 1 << 6, 512, true, 1},
+    {"blkio.throttle.read_iops_device", "riops=", 1 << 0 | 1 << 1, 1 << 0 | 1 << 1, 1, false, 1},
+    {"blkio.throttle.write_iops_device", "wiops=", 1 << 4 | 1 << 5 | 1 << 15, 1 << 4 | 1 << 5, 1, true, 2},
 };
 
 static const char *name_of_file(const struct io_limits *limits, int quantity) {
@@ -78,12 +80,14 @@ static void count(const struct io_limits *limits, double counted[DISKS_MAX][IO_Q
 
 static void note_used(struct io_limits *limits, uint32_t d, int i, double share) {
     const struct io_limit *lowest = &limits->lowest[d][i];
-    if (isnan(share) || (limits->file[0] != '\0' && share <= limits->used_share) ||
-        !cgroup_file(&limits->cgroup, lowest->level, name_of_file(limits, i), limits->file)) {
+    struct io_limit_used *used = quantities[i].is_write ? &limits->by_writes : &limits->by_reads;
+    share = fmin(share, 1);
+    if ((used->file[0] != '\0' && share <= used->share) ||
+        !cgroup_file(&limits->cgroup, lowest->level, name_of_file(limits, i), used->file)) {
         return;
     }
-    limits->used_share = share;
-    (void)snprintf(limits->value, sizeof limits->value, "%" PRIu32 ":%" PRIu32 " %s%" PRIu64,
+    used->share = share;
+    (void)snprintf(used->value, sizeof used->value, "%" PRIu32 ":%" PRIu32 " %s%" PRIu64,
                    limits->devices.numbers[d].major, limits->devices.numbers[d].minor,
                    limits->cgroup.legacy ? "" : quantities[i].key, lowest->per_s);
 }
@@ -100,15 +104,14 @@ void io_limits_end_step(struct io_limits *limits, uint32_t writers, uint64_t blo
     double elapsed_s = (double)(now_ns() - limits->begin_ns) / (double)NS_PER_S;
     count(limits, after);
     add_limits(limits);                 // also those that were set while the step ran
+    limits->by_writes.file[0] = limits->by_reads.file[0] = '\0';
     for (uint32_t d = 0; d < limits->devices.count; d++) {
         for (int i = 0; i < IO_QUANTITIES; i++) {
             double held = !quantities[i].is_write ? 0 : writers * (quantities[i].unit > 1 ? (double)block_bytes : 1);
-            double used = (after[d][i] - limits->before[d][i] + held) / elapsed_s;
-            note_used(limits, d, i, limits->lowest[d][i].per_s > 0 ? used / (double)limits->lowest[d][i].per_s : NAN);
+            double used = (after[d][i] - limits->before[d][i] + held) * quantities[i].requests / elapsed_s;
+            if (!isnan(used) && limits->lowest[d][i].per_s > 0) {
+                note_used(limits, d, i, used / (double)limits->lowest[d][i].per_s);
+            }
         }
     }
-}
-
-double io_limits_used_share(const struct io_limits *limits) {
-    return limits->file[0] == '\0' ? NAN : fmin(limits->used_share, 1);
 }

@@ -1,5 +1,6 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "host/io_limit.h"
 #include "output/tables.h"
 
 #include <math.h>
@@ -114,6 +115,10 @@ static void put_result(struct csv *csv, const struct table_row *row) {
     csv_integer_if(csv, "operations_not_started", "count", result->response != NULL, result->operations_not_started);
     put_group_commit(csv, result);
     csv_integer_if(csv, "over_counted", "0/1", result->counts_over, result->over_counted);
+    bool limited = row->io_limit != NULL && row->io_limit->file[0] != '\0';
+    csv_real(csv, "io_limit_used_share", "ratio", limited ? row->io_limit->share : NAN, 6);
+    csv_text(csv, "io_limit_file", "text", limited ? row->io_limit->file : "");
+    csv_text(csv, "io_limit", "text", limited ? row->io_limit->value : "");
 }
 
 static void put_interval(struct csv *csv, const struct table_row *row) {

@@ -29,6 +29,7 @@ extern const char *const table_names[TABLES];
 struct table_row {
     struct result_key key;
     const struct result *result;        // results.csv
+    const struct io_limit_used *io_limit;       // results.csv: NULL if no limit is known
     uint32_t number;                    // number of the second, batch, rank or round
     bool partial;
     // for intervals.csv: the second; for histogram.csv: the batch; for responses.csv: response times

@@ -6,23 +6,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_OPERATIONS, ALL_STREAMS, Row
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
 
 
 @dataclass(frozen=True)
 class _Sign:
     """A kind of disturbance: the key of run.csv that shows it, the smallest relevant value, and the file systems and
-    other kinds of disturbances for which it is ignored. ``named_by`` are the keys of run.csv that name its cause."""
+    other kinds of disturbances for which it is ignored."""
 
     kind: str
     key: str
     from_value: float
     not_on: tuple[str, ...] = ()
     not_with: str = ""
-    named_by: tuple[str, ...] = ()
 
 
 # On these file systems, a write can cause many times its own size in metadata. The tester did not write this metadata
@@ -43,9 +44,8 @@ processes, transfers by others, a tester that was frozen, and requests that a li
 
 _FROZEN = _Sign(FREEZE, "oversleep_max_ns", 0.5e9)
 
-# A synchronous write can be up to three requests (a flush, the data and another flush), of which some kernels count
-# one. Therefore, a limit that holds requests back can appear to be used to a third.
-_IO_LIMITED = _Sign(IO_LIMIT, "io_limit_used_share", 0.25, named_by=("io_limit_file", "io_limit"))
+_IO_LIMITED_FROM = 0.5
+"""The share of a limit on I/O above which the limit, and not the storage, can be what a step measured."""
 
 # These are well above the values that the test itself causes: on two idle processors, its own wake-ups cause a
 # run_queue_wait_share of 0.006 and a psi_cpu_some_share of 0.25. The test does not cause throttling: without a quota,
@@ -61,7 +61,6 @@ _SIGNS = (
     _Sign(PROCESSORS, "psi_cpu_some_share", 0.50, not_with=QUOTA),
     _Sign(FOREIGN_IO, "foreign_io_share", 0.10, not_on=_COPY_ON_WRITE),
     _FROZEN,
-    _IO_LIMITED,
 )
 
 
@@ -83,19 +82,39 @@ def disturbances(tables: Tables) -> list[dict[str, Any]]:
             and tables.run.get("filesystem_type") not in sign.not_on
             and sign.not_with not in found
         ):
-            names = {key: tables.run.get(key, "") for key in sign.named_by}
-            found[sign.kind] = {"kind": sign.kind, "value": value, **names}
-    return list(found.values())
+            found[sign.kind] = {"kind": sign.kind, "value": value}
+    return [*found.values(), *_io_limits(tables.results)]
 
 
-def io_limits(tables: Tables) -> list[dict[str, Any]]:
-    """Return the limit on a control group that held back the tester's requests, as a disturbance; empty if there is
-    none.
+def _io_limits(rows: Iterable[Row]) -> list[dict[str, Any]]:
+    """Return the limit on a control group of which the most was used, as a disturbance; empty if no limit held back
+    what the rows of results.csv are about."""
+    most = max(rows, key=lambda row: row.get("io_limit_used_share") or 0, default={})
+    share = most.get("io_limit_used_share")
+    if share is None or share < _IO_LIMITED_FROM:
+        return []
+    names = {key: most.get(key) or "" for key in ("io_limit_file", "io_limit")}
+    return [{"kind": IO_LIMIT, "value": share, **names}]
+
+
+def io_limits_behind(
+    tables: Tables, step: float | None = None, stream: str = ALL_STREAMS, operation: str = ALL_OPERATIONS
+) -> list[dict[str, Any]]:
+    """Return the limit on a control group that held back these operations in this step (all steps if it is None), as a
+    disturbance; empty if there is none, or if others used the device, because the counters of the device then do not
+    show how much of the limit the tester used.
 
     Under such a limit, every figure of the storage can be that of the limit: a latency of any size, a stall, and the
     throughput.
     """
-    return [each for each in disturbances(tables) if each["kind"] == IO_LIMIT]
+    found = _io_limits(
+        row
+        for row in tables.results
+        if step in (None, row["step"])
+        and stream in (ALL_STREAMS, row["stream"])
+        and operation in (ALL_OPERATIONS, row["operation"])
+    )
+    return [] if found and any(each["kind"] == FOREIGN_IO for each in disturbances(tables)) else found
 
 
 def freeze_behind(

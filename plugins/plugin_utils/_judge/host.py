@@ -23,7 +23,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.disturbance import (
     disturbances,
     freeze_behind,
-    io_limits,
+    io_limits_behind,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.early_end import finding_of_early_end, leave_open
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.evidence import confidence_of
@@ -226,8 +226,9 @@ def _judge_ending(status: int, tables: Tables, profile: Profile, kind: str) -> F
         return _failed_operation(tables.run)
     age = tables.number("in_flight_age_ns")
     ended = tables.run.get("exit_message") or tables.run.get("exit_reason") or "interrupted"
-    freeze = freeze_behind(tables, tables.number("steps_measured"), age, profile.stall_limit_ns)
-    if age is not None and age >= profile.stall_limit_ns and not freeze and not io_limits(tables):
+    step = tables.number("steps_measured") or 0
+    excuse = freeze_behind(tables, step, age, profile.stall_limit_ns) or io_limits_behind(tables, step)
+    if age is not None and age >= profile.stall_limit_ns and not excuse:
         offset, file = tables.run.get("in_flight_offset_bytes"), tables.run.get("in_flight_file")
         what = "write" if tables.layout.of_mq else "operation"
         return finding(

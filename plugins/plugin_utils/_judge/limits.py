@@ -24,9 +24,10 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.averages impo
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import Capacity
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.disturbance import (
+    IO_LIMIT,
     disturbances,
     freeze_behind,
-    io_limits,
+    io_limits_behind,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.early_end import is_left_open
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.evidence import (
@@ -168,14 +169,7 @@ def judge_limit(limit: Limit, case: Case) -> list[dict[str, Any]]:
         return []
     if not rows:
         return [_settled(_judgement(limit, _NO_ROW, Comparison(INCONCLUSIVE, None, why={"code": NO_ROW})), limit)]
-    judgements = [_judge_row(limit, row, case) for row in rows]
-    if limit.hard and limit.metric.name == "latency_max":
-        excuses = [freeze_behind(case.tables, row["step"], row["latency_max_ns"], limit.value) for row in rows]
-    else:
-        excuses = [disturbances(case.tables) if _excusable(limit) else []] * len(judgements)
-    if limit.metric.scope not in ONCE:
-        excuses = [excuse or io_limits(case.tables) for excuse in excuses]
-    return [_settled(_excuse(judgement, excuse), limit) for judgement, excuse in zip(judgements, excuses)]
+    return [_settled(_excuse(_judge_row(limit, row, case), limit, row, case.tables), limit) for row in rows]
 
 
 def judge_capacity(limit: Limit, capacity: Capacity, case: Case) -> dict[str, Any]:
@@ -243,7 +237,7 @@ def _judge_target(limit: Limit, case: Case) -> dict[str, Any]:
     outcome = INCONCLUSIVE if found.doubtful else standing.outcome
     why = {"code": "estimate", "text": found.text}
     judgement = _judged_row(limit, row, case, replace(standing, outcome=outcome, why=why))
-    return _settled(_excuse(judgement, io_limits(case.tables)), limit)
+    return _settled(_excused(judgement, io_limits_behind(case.tables)), limit)
 
 
 def _judge_row(limit: Limit, row: Row, case: Case) -> dict[str, Any]:
@@ -392,8 +386,22 @@ def _excusable(limit: Limit) -> bool:
     return limit.metric.bound == "max" and limit.metric.scope not in ONCE and not limit.hard
 
 
-def _excuse(judgement: dict[str, Any], disturbed_by: list[dict[str, Any]]) -> dict[str, Any]:
-    """Make a broken limit inconclusive if the disturbance of the host may be the cause of slow writes."""
+def _excuse(judgement: dict[str, Any], limit: Limit, row: Row, tables: Tables) -> dict[str, Any]:
+    """Make a broken limit inconclusive if a disturbance of the host may be why it is broken."""
+    if judgement["verdict"] != FAIL or limit.metric.scope in ONCE:
+        return judgement
+    excuse: list[dict[str, Any]] = []
+    if limit.hard and limit.metric.name == "latency_max":
+        excuse = freeze_behind(tables, row["step"], row["latency_max_ns"], limit.value)
+    elif _excusable(limit):
+        excuse = [each for each in disturbances(tables) if each["kind"] != IO_LIMIT]
+    return _excused(
+        judgement, excuse + io_limits_behind(tables, row["step"], str(row["stream"]), str(row["operation"]))
+    )
+
+
+def _excused(judgement: dict[str, Any], disturbed_by: list[dict[str, Any]]) -> dict[str, Any]:
+    """Make a broken limit inconclusive if there is a disturbance."""
     if disturbed_by and judgement["verdict"] == FAIL:
         judgement["verdict"] = INCONCLUSIVE
         judgement["details"]["disturbance"] = disturbed_by

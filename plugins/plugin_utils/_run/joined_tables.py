@@ -56,7 +56,6 @@ _LARGEST = (
 _SMALLEST = ("cpu_idle_share", "initial_write_bytes_per_s")
 _FIRST = ("start_time_epoch_s", "start_time_utc")
 _FROZEN, _FROZEN_STEP = "oversleep_max_ns", "oversleep_max_step"
-_IO_LIMITED, _IO_LIMIT = "io_limit_used_share", ("io_limit_file", "io_limit")
 _SAME = (
     "schema_version",
     "method_version",
@@ -133,10 +132,6 @@ def _join_runs(runs: Sequence[Run], first_steps: Sequence[int]) -> bytes:
         dummy, run, first_step = max(frozen, key=lambda each: each[0])
         joined[_FROZEN] = run[_FROZEN]
         joined[_FROZEN_STEP] = str(int(run[_FROZEN_STEP]) + first_step) if run.get(_FROZEN_STEP) else ""
-    limited = [run for run in runs if run.get(_IO_LIMITED)]
-    if limited:
-        worst = max(limited, key=lambda run: float(run[_IO_LIMITED]))
-        joined.update({key: worst.get(key, "") for key in (_IO_LIMITED, *_IO_LIMIT)})
     # All directories that any of the rounds used, because more load uses more log directories.
     joined.update({key: value for run in runs for key, value in run.items() if key.startswith("directory_")})
     return _written(

@@ -51,8 +51,8 @@ _INVISIBLE = re.compile(
 KEY_PATTERN = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}\Z")
 """The name of a column, or of a key of run.csv."""
 
-_NAMES = ("stream", "operation", "file", "property", "item")
-"""The columns that hold a name. Every other column holds a number, whose unit is in the column's name;
+_NAMES = ("stream", "operation", "file", "property", "item", "io_limit_file", "io_limit")
+"""The columns that hold text. Every other column holds a number, whose unit is in the column's name;
 a count or a flag has no unit."""
 _WHOLE = frozenset(
     (

@@ -93,6 +93,9 @@ RESULT_COLUMNS = (
     "write_size_p99_bytes",
     "logger_utilisation_share",
     "over_counted",
+    "io_limit_used_share",
+    "io_limit_file",
+    "io_limit",
 )
 
 

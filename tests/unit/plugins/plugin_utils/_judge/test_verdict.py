@@ -456,28 +456,48 @@ LIMITED = {
         ({"latency_max_ns": 10_000_000_000}, P99, {}, "inconclusive"),
         ({"bytes_per_s": 99_999_999}, RATE, {}, "inconclusive"),
         ({"latency_p99_ns": 2_000_001}, {**P99, "severity": "warn"}, {}, "warn"),
-        ({"latency_p99_ns": 2_000_001}, P99, {"io_limit_used_share": "0.249999"}, "fail"),
-        ({"latency_p99_ns": 2_000_001}, P99, {"io_limit_used_share": ""}, "fail"),
+        ({"latency_p99_ns": 2_000_001, "io_limit_used_share": "0.499999"}, P99, {}, "fail"),
+        ({"latency_mean_ns": "33900000.000", "io_limit_used_share": "0.499999"}, P99, {}, "fail"),
+        ({"latency_p99_ns": 2_000_001, "io_limit_used_share": ""}, P99, {}, "fail"),
+        # If others use the device as well, its counters do not show how much of the limit the tester used.
+        ({"latency_max_ns": 10_000_000_000}, P99, {"foreign_io_share": "0.250000"}, "fail"),
         ({}, P99, {"exit_status": 3, "exit_reason": "io_error", "error_errno_name": "EIO"}, "fail"),
-        ({}, P99, {"exit_status": 4, "exit_reason": "deadline", "in_flight_age_ns": 12_500_000_000}, "inconclusive"),
         ({}, P99, {}, "pass"),
     ],
 )
 def test_a_limit_on_the_testers_control_group_is_not_blamed_on_the_storage(figures, limit, run_keys, verdict):
-    result = judge(step(**figures), limit, **{**LIMITED, **run_keys})
+    result = judge(step(**{**LIMITED, **figures}), limit, **run_keys)
     assert result["verdict"] == verdict
     text = (
         'a limit on the I/O of a control group held the tester back: "7:0 60" in '
         '"/sys/fs/cgroup/blkio/mq/blkio.throttle.write_iops_device"'
     )
-    if "io_limit_used_share" not in run_keys:
-        assert result["disturbances"] == [text]
-    if verdict == "inconclusive" and not run_keys:
+    assert (text in result["disturbances"]) == ("io_limit_used_share" not in figures)
+    if verdict == "inconclusive":
         assert result["reasons"][0].endswith(f"; the host was disturbed: {text}")
 
 
+@pytest.mark.parametrize(
+    ("figures", "limit"),
+    [({"latency_max_ns": 10_000_000_000}, P99), ({"latency_p99_ns": 2_000_001}, P99), ({"bytes_per_s": 1}, RATE)],
+)
+def test_a_limit_that_held_back_another_step_excuses_nothing(figures, limit):
+    limited = [*step(**figures), *fabricate.step_rows(2, 65536, **LIMITED)]
+    assert judge(limited, limit)["verdict"] == "fail"
+    assert judge([*step(**figures, **LIMITED), *fabricate.step_rows(2, 65536)], limit)["verdict"] == "inconclusive"
+
+
+@pytest.mark.parametrize(("number", "verdict"), [(1, "fail"), (2, "inconclusive")])
+def test_a_write_that_hangs_is_the_limits_only_in_its_own_step(number, verdict):
+    keys = {"exit_status": 4, "exit_reason": "deadline", "in_flight_age_ns": 12_500_000_000, "steps_measured": 2}
+    rows = [
+        row for each in (1, 2) for row in fabricate.step_rows(each, 4096 * each, **(LIMITED if each == number else {}))
+    ]
+    assert judge(rows, P99, **keys)["verdict"] == verdict
+
+
 def test_the_name_of_a_limit_is_quoted_text_of_the_host():
-    result = judge(step(), **{**LIMITED, "io_limit_file": "/sys/\x1b[2J{value}" + "x" * 1000})
+    result = judge(step(**{**LIMITED, "io_limit_file": "/sys/\x1b[2J{value}" + "x" * 1000}))
     (text,) = result["disturbances"]
     assert "\x1b" not in text and "{value}x" in text and len(text) < 500
 

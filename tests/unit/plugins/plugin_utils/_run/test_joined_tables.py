@@ -95,12 +95,6 @@ def test_the_longest_freeze_keeps_its_step(frozen, longest, step):
     assert (run["oversleep_max_ns"], run["oversleep_max_step"]) == (longest, step)
 
 
-def test_the_limit_on_io_is_that_of_the_round_that_used_most_of_it():
-    limits = ({}, {"io_limit_used_share": "0.9", "io_limit": "7:0 60"}, {"io_limit_used_share": "0.1", "io_limit": "x"})
-    run = joined(*(a_round(1, **{"io_limit_file": "f", **each}) for each in limits)).run
-    assert (run["io_limit_used_share"], run["io_limit_file"], run["io_limit"]) == ("0.9", "f", "7:0 60")
-
-
 def test_the_last_round_says_how_the_search_ended():
     tables = joined(a_round(1), a_round(2, exit_status=3, exit_reason="io_error", error_errno_name="EIO"))
     assert (tables.exit_status, tables.run["error_errno_name"]) == (3, "EIO")
