@@ -70,6 +70,7 @@ class ActionModule(RemoteAction):
                 "left": left,
                 "volumes": {volume["name"]: {"left": left} for volume in self._volumes},
             }
+        answer["warnings"] = [one_line(str(item)) for item in answer.get("warnings") or []]
         left = [one_line(str(item)) for item in answer.get("left") or []]
         if left:
             self._display.warning(f"{task_vars['inventory_hostname']}: left behind: {'; '.join(left)}")

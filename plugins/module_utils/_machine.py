@@ -9,6 +9,8 @@ Private to this collection; it may change at any time.
 import os
 import re
 
+from ansible_collections.mqops.logdisk.plugins.module_utils import _mounts
+
 MACHINE_ID_PATHS = ("/etc/machine-id", "/var/lib/dbus/machine-id")
 BOOT_ID_PATH = "/proc/sys/kernel/random/boot_id"
 _MACHINE_ID = re.compile(r"\A[0-9a-f]{32}\Z")
@@ -24,16 +26,36 @@ def identity():
     return dict(machine_id=ids[0] if ids else "", boot_id=_read(BOOT_ID_PATH), hostname=os.uname()[1])
 
 
-def is_this(machine, now=None):
-    """True if ``machine``, as returned by :func:`identity` earlier, is this machine, even after a restart."""
-    now = now or identity()
-    return isinstance(machine, dict) and all(machine.get(key) == now[key] for key in ("machine_id", "hostname"))
+def is_this(machine, path):
+    """True if ``machine``, as returned by :func:`identity` when it created ``path``, is this machine, even after a
+    restart.
+
+    Only a clone has the same machine-id. It has another host name, but so has this machine if it was renamed. Therefore
+    the name decides only if a clone could have created the path.
+    """
+    now = identity()
+    if not isinstance(machine, dict) or machine.get("machine_id") != now["machine_id"]:
+        return False
+    return machine.get("hostname") == now["hostname"] or (bool(now["machine_id"]) and is_local(path))
 
 
 def is_this_boot(machine):
-    """True if ``machine`` is this machine, and it was not restarted since."""
-    now = identity()
-    return is_this(machine, now) and machine.get("boot_id") == now["boot_id"]
+    """True if ``machine`` has not been restarted since, provided that it is this machine."""
+    return machine.get("boot_id") == identity()["boot_id"]
+
+
+def is_local(path):
+    """True if only this machine can have created ``path``, because its file system is local."""
+    try:
+        return _mounts.is_local(_mounts.mount_at(path).get("filesystem_type"))
+    except OSError:
+        return False
+
+
+def name_of(machine):
+    """Return the host name of ``machine``, as stored in a mark, for use in a message."""
+    name = str(machine.get("hostname") or "") if isinstance(machine, dict) else ""
+    return name if re.match(r"\A[0-9A-Za-z._-]{1,253}\Z", name) else "an unknown host"
 
 
 def _read(path):

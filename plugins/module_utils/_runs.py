@@ -196,8 +196,14 @@ class Run:
             return ""
 
     def exists(self):
-        """True if this run has a state directory that has the collection's mark, and this machine created it."""
-        return _own_mark(self.path) is not None
+        """True if this run has a state directory that has the collection's mark, and this machine created it or runs a
+        process of it. Another machine has its state there as well if they share the file system."""
+        mark = self.mark()
+        return mark is not None and (_machine.is_this(mark.get("machine"), self.path) or bool(self.processes()))
+
+    def mark(self):
+        """Return the mark of the state directory, or None if it has none."""
+        return None if os.path.islink(self.path) else _marks.read_mark(self.path)
 
     def finished(self):
         """True once the tables are complete: run.csv is renamed into place last."""
@@ -327,13 +333,6 @@ def _arguments(pid):
     return ()
 
 
-def _own_mark(path):
-    """Return the mark of a state directory, or None if it has none or if another machine created it, which has its
-    state there as well because they share the file system."""
-    mark = None if os.path.islink(path) else _marks.read_mark(path)
-    return mark if mark and _machine.is_this(mark.get("machine")) else None
-
-
 def _runs_directory(state_dir):
     return os.path.join(os.path.abspath(os.path.expanduser(state_dir)), "runs")
 
@@ -346,12 +345,19 @@ def names_below(state_dir):
 
 def runs_below(state_dir):
     """Return the runs of this machine that have a marked state directory below ``state_dir``."""
-    parent = _runs_directory(state_dir)
+    return [run for run in marked_runs(state_dir) if run.exists()]
+
+
+def marked_runs(state_dir):
+    """Return the runs of any machine that have a marked state directory below ``state_dir``."""
     found = []
     for name in names_below(state_dir):
         run_id, separator, volume = name.rpartition("-")
-        mark = _own_mark(os.path.join(parent, name))
-        if mark is None or not separator:
+        if not separator or not RUN_NAME.match(name):
+            continue
+        run = Run(state_dir, run_id, volume)
+        mark = run.mark()
+        if mark is None:
             continue
         # A volume's name may also contain the separator, so the run ID comes from the mark.
         run_id = mark.get("run_id") or run_id

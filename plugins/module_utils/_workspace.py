@@ -520,10 +520,17 @@ def is_known(directory, known):
 
 
 def is_own(directory, known):
-    """True if this machine created ``directory``, so that it knows whether the run is alive. After a restart, a run
-    that is not in ``known`` may be one of a clone of this machine."""
-    machine = (_marks.read_mark(directory) or {}).get("machine")
-    return _machine.is_this_boot(machine) or (_machine.is_this(machine) and is_known(directory, known))
+    """True if this machine created ``directory``, so that it knows whether the run is alive. On a file system that
+    hosts share, a run that is not in ``known`` after a restart may be one of a clone of this machine."""
+    machine = machine_of(directory)
+    return _machine.is_this(machine, directory) and (
+        _machine.is_this_boot(machine) or is_known(directory, known) or _machine.is_local(directory)
+    )
+
+
+def machine_of(directory):
+    """Return the identity of the machine that created ``directory``, as it is in the mark."""
+    return (_marks.read_mark(directory) or {}).get("machine")
 
 
 def in_use(directory):

@@ -135,6 +135,7 @@ from functools import partial
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.mqops.logdisk.plugins.module_utils import (
+    _machine,
     _marks,
     _runs,
     _time_limit,
@@ -163,17 +164,18 @@ def run_directories(path, run_id, volumes):
 
 
 class Found:
-    """The results on the host: what was removed, what could not be removed, and what was kept."""
+    """The results on the host: what was removed, what could not be removed, and what was kept. ``warnings`` say what
+    this host cannot know about what it removed."""
 
     def __init__(self):
-        self.removed, self.left, self.kept = [], [], []
+        self.removed, self.left, self.kept, self.warnings = [], [], [], []
 
     def add(self, answer):
-        for name in ("removed", "left", "kept"):
+        for name in self.as_dict():
             getattr(self, name).extend(answer[name])
 
     def as_dict(self):
-        return dict(removed=self.removed, left=self.left, kept=self.kept)
+        return dict(removed=self.removed, left=self.left, kept=self.kept, warnings=self.warnings)
 
 
 def runs_to_remove(p, found):
@@ -253,11 +255,24 @@ def run_id_of(directory):
     return run_id if _runs.RUN_NAME.match(run_id) else "<run id>"
 
 
-def maker_of(directory):
-    """Return the name of the machine that created ``directory``."""
-    machine = (_marks.read_mark(directory) or {}).get("machine")
-    name = str(machine.get("hostname") or "") if isinstance(machine, dict) else ""
-    return name if re.match(r"\A[0-9A-Za-z._-]{1,253}\Z", name) else "an unknown host"
+def foreign_states(p):
+    """Return, for each state that another machine has in the state directory, why it is kept."""
+    return [
+        "%s: created by %s, which may still need it: clean up that host. If it no longer exists, remove the directory "
+        "by hand" % (run.path, _machine.name_of(run.mark().get("machine")))
+        for run in _runs.marked_runs(p["state_dir"])
+        if p["run_id"] in ("", run.run_id) and not run.exists()
+    ]
+
+
+def whose(directory):
+    """Return which host created ``directory`` and, after a restart of this host, that nothing proves that."""
+    machine = _workspace.machine_of(directory)
+    return (
+        "created by this host before it was restarted, or by a clone of this host"
+        if _machine.is_this(machine, directory)
+        else "created by %s" % _machine.name_of(machine)
+    )
 
 
 def why_kept(p, known, directory):
@@ -267,9 +282,9 @@ def why_kept(p, known, directory):
         return (
             ""
             if p["run_id"] and p["other_machines"]
-            else "%s: created by %s, where its run may still be alive: clean up that host. If it no longer exists, or "
+            else "%s: %s, where its run may still be alive: clean up that host. If it no longer exists, or "
             "has forgotten the run, remove the directory with playbooks/cleanup.yml -e cleanup_run_id=%s"
-            % (directory, maker_of(directory), run_id_of(directory))
+            % (directory, whose(directory), run_id_of(directory))
         )
     if p["run_id"] or _workspace.is_known(directory, known) or not _workspace.is_young(directory):
         return ""
@@ -292,6 +307,11 @@ def clean_workspace(p, check, known, path, volumes):
         if why:
             found.kept.append(why)
             continue
+        if not _workspace.is_own(directory, known):
+            found.warnings.append(
+                "%s: %s. It was removed only because its run was named: this host does not know whether the run has "
+                "ended there" % (directory, whose(directory))
+            )
         if check:
             found.removed.append(directory)
         else:
@@ -365,6 +385,7 @@ def clean(p, check):
     found, volumes = Found(), dict((volume["name"], dict(left=[], volume_counters=[])) for volume in p["volumes"])
     known = _runs.names_below(p["state_dir"])
     runs = runs_to_remove(p, found)
+    found.kept.extend(foreign_states(p))
     pids = [[] for dummy in runs] if check else _runs.terminate(runs, p["patience_s"])
     stuck = frozenset(run.volume for run, own_pids in zip(runs, pids) if own_pids)
     all_places, remaining = places(p, runs, stuck), []

@@ -98,7 +98,9 @@ def test_the_workspace_of_a_run_that_is_about_to_start_stays(options, tmp_path, 
     assert not stays or found["kept"][0].endswith("-e cleanup_run_id=" + RUN)
 
 
-HERE = _machine.identity()
+HERE = {"machine_id": "1" * 32, "boot_id": "1" * 32, "hostname": "db07"}
+RENAMED = {**HERE, "hostname": "old"}
+WITHOUT_ID = {**RENAMED, "machine_id": ""}
 RESTARTED = {**HERE, "boot_id": "0" * 32}
 OTHER = {"machine_id": "0" * 32, "boot_id": "0" * 32, "hostname": "db08"}
 CLONE = {**HERE, "hostname": "db08"}
@@ -111,6 +113,19 @@ def created_by(monkeypatch, machine, function, *arguments):
         return function(*arguments)
 
 
+@pytest.fixture
+def here(monkeypatch):
+    """The machine of the test has the identity HERE."""
+    monkeypatch.setattr(_machine, "identity", lambda: dict(HERE))
+
+
+@pytest.fixture
+def shared(here, monkeypatch):
+    """The directories of the test are on a file system that hosts share."""
+    monkeypatch.setattr(_mounts, "is_local", lambda filesystem_type: False)
+
+
+@pytest.mark.usefixtures("shared")
 @pytest.mark.parametrize("age_s", [0, 7200, 90 * DAY_S])
 @pytest.mark.parametrize(
     ("machine", "known", "asked", "stays"),
@@ -144,7 +159,44 @@ def test_a_directory_of_another_machine_is_removed_only_if_its_run_is_named(
     named = stays and asked["run_id"] != "20261121T104935Z-000000"
     (text,) = found["kept"] or [""]
     assert text.endswith("-e cleanup_run_id=" + RUN) is named
-    assert f"created by {machine['hostname']}" in text or not named
+    maker = "this host before it was restarted, or by a clone" if machine is RESTARTED else machine["hostname"]
+    assert f"created by {maker}" in text or not named
+    # Nothing on this host shows whether the run of another machine has ended.
+    foreign = machine not in (HERE, RESTARTED) or (machine is RESTARTED and not known)
+    warned = [f"{directory}: created by {maker}"] if foreign and not stays else []
+    assert [warning[: len(each)] for warning, each in zip(found["warnings"], warned)] == warned
+    assert len(found["warnings"]) == len(warned)
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(
+    ("machine", "stays"),
+    [(RENAMED, False), (RESTARTED, False), (HERE, False), (OTHER, True), (CONTAINER, True), (WITHOUT_ID, True)],
+)
+def test_a_local_directory_is_this_machines_whatever_its_host_name_was(options, tmp_path, monkeypatch, machine, stays):
+    directory = created_by(monkeypatch, machine, made, tmp_path / "ws")
+    os.utime(directory, (0, 0))
+    cleanup.clean(options, False)
+    assert os.path.isdir(directory) is stays
+
+
+@pytest.mark.usefixtures("here")
+def test_a_renamed_machine_knows_its_runs(options, monkeypatch):
+    run = created_by(monkeypatch, RENAMED, ended_run, options, True, 8 * DAY_S)
+    assert run.exists() and [each.path for each in _runs.runs_below(options["state_dir"])] == [run.path]
+    assert cleanup.clean(options, False)["removed"] == [run.path]
+
+
+@pytest.mark.usefixtures("shared")
+def test_a_process_here_proves_whose_run_it_is(options, monkeypatch):
+    run = created_by(monkeypatch, OTHER, ended_run, options, False)
+    assert _runs.runs_below(options["state_dir"]) == []
+    command = ["sh", "-c", "echo; read line; exit", run.path]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        assert [each.state() for each in _runs.runs_below(options["state_dir"])] == ["running"]
+        process.stdin.close()
+    assert _runs.runs_below(options["state_dir"]) == []
 
 
 def test_a_directory_of_an_unknown_machine_is_that_of_another_one(options, tmp_path):
@@ -157,11 +209,15 @@ def test_a_directory_of_an_unknown_machine_is_that_of_another_one(options, tmp_p
         assert text.startswith(f"{directory}: created by an unknown host, where")
 
 
+@pytest.mark.usefixtures("shared")
 def test_the_state_of_another_machine_in_a_shared_directory_is_not_touched(options, monkeypatch):
     run = created_by(monkeypatch, OTHER, ended_run, options, True, 90 * DAY_S)
     for asked in ({"run_id": ""}, {"run_id": RUN, "all_volumes": True, "other_machines": True}):
         found = cleanup.clean({**options, **asked}, False)
         assert (os.path.isdir(run.path), found["removed"], found["left"]) == (True, [], [])
+        (text,) = found["kept"]
+        assert text.startswith(f"{run.path}: created by db08, which may still need it: clean up that host.")
+    assert cleanup.clean({**options, "run_id": "20261121T104935Z-000000"}, False)["kept"] == []
     start.remove_old_runs(options["state_dir"], 0)
     assert os.path.isdir(run.path)
 
