@@ -109,6 +109,9 @@ class ActionModule(ControllerAction):
         plan = (
             planned({**asked, "workspace_volumes": found.volumes}, self._folders) if found.volumes else {"volumes": []}
         )
+        # The preflight compares the mount with what was discovered, but the user has named only what the option names.
+        named = str(asked["workspace_expect_mount"] or "")
+        plan["volumes"] = [{**volume, "named_mount": named} for volume in plan["volumes"]]
         directory = RunDirectory.open(options["run_path"])
         others = [{"name": each.name} for each in found.refused] + [
             {"name": each.name, SKIPPED: True} for each in found.skipped

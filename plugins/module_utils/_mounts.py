@@ -142,6 +142,11 @@ def mount_point_of(path):
     return mount["mount_point"] if mount and mount["filesystem_type"] != "autofs" else ""
 
 
+def points_in(text):
+    """Return the mount points in a text that separates them by commas, such as workspace_expect_mount."""
+    return [os.path.normpath(each.strip()) for each in text.split(",") if each.strip()]
+
+
 def read_mounts(pid="self"):
     """Return the mounts that a process sees; an empty list if this user may not read them."""
     try:

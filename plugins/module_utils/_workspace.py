@@ -172,7 +172,7 @@ class Preflight:
 
     def _mount(self, expected):
         point, kind = self.facts["mount_point"], self.facts["filesystem_type"]
-        if expected and point not in [os.path.normpath(each.strip()) for each in expected.split(",")]:
+        if expected and point not in _mounts.points_in(expected):
             self._refuse("%s is on the mount point %s, but workspace_expect_mount is %s" % (self.path, point, expected))
         if kind is None:
             self.unknown.append("the mount of %s" % self.path)

@@ -92,8 +92,7 @@ class Discovered:
     volumes that are ``refused``, and the queue managers that are ``skipped``.
 
     The sentences in ``sizes`` state the source of sizes: files that contradict qm.ini, and what MQ was queried for. If
-    queue managers are
-    skipped, there may be no volumes.
+    queue managers are skipped, there may be no volumes.
     """
 
     volumes: list[dict[str, Any]]

@@ -83,7 +83,7 @@ def volume_layout(planned: dict[str, Any], answer: dict[str, Any], privileged: b
         "name": planned["name"],
         "queue_managers": [] if planned["places"] else planned["queue_managers"],
         "privileged": privileged,
-        "expect_mount": planned["expect_mount"],
+        "expect_mount": planned.get("named_mount", planned["expect_mount"]),
     }
     return {**found, **paths_of(planned, as_dict(answer.get("workspace")).get("parts") or []), **known}
 

@@ -25,8 +25,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_identity
 
 
 def note_what_was_known(directory: RunDirectory) -> None:
-    """Note in each record of a run what the history contains about its volume. Raises RunDirectoryError. If the history
-    cannot be read, this is reported elsewhere."""
+    """Note in each record of a run what the history contains about its volume. Raises RunDirectoryError.
+
+    If the run needs the history and it cannot be read, nothing is known about the volumes, so none of them passes."""
     run = directory.run
     if not directory.is_test or run.get("merged_from") or run.get("history") is None:
         return
@@ -44,14 +45,25 @@ def note_what_was_known(directory: RunDirectory) -> None:
             plans = {
                 host: [each for each in plan if each.run_id != run["run_id"]] for host, plan in history.plans().items()
             }
-            notes = {}
+            notes: dict[str, list[tuple[HostRecord, Finding]]] = {}
             for host, own in by_host.items():
                 last = {
                     (each.volume, each.mount_point): each.run_id for each in plans.get(printable(host), [])
                 } or _last_places(directory, own, history)
                 notes[host] = _notes(own, last)
-    except HistoryError:
-        return
+    except HistoryError as error:
+        if not run["history"].get("required"):
+            return  # storing the results fails as well, and says so
+        unknown = (
+            "the history could not be read, so it is not known whether this volume was at another mount point before, "
+            f"or what counts against it: {error}. Correct that, and measure it again"
+        )
+        standing = {
+            folder: unknown if record.verdict in GOOD else ""
+            for folder, record in records.items()
+            if can_be_compared(record)
+        }
+        notes = {}
     for folder, reason in standing.items():
         directory.records.note_standing(records[folder].host, records[folder].volume, reason)
     for record, found in (pair for pairs in notes.values() for pair in pairs):

@@ -7,17 +7,16 @@ mounted, so that the disk below its mount point was measured instead."""
 
 from __future__ import annotations
 
+from ansible_collections.mqops.logdisk.plugins.module_utils import _mounts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import MOVED, Finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import INCONCLUSIVE
 
 
 def moved_unasked(record: HostRecord) -> Finding | None:
-    """Return the note about the other mount point, unless the user named the new one, which the preflight compared with
-    the mount."""
-    if record.workspace.get("expect_mount"):
-        return None
-    return next((note for note in record.noted if note["kind"] == MOVED), None)
+    """Return the note about the other mount point, unless the user named the new one."""
+    named = _mounts.points_in(str(record.workspace.get("expect_mount") or ""))
+    return next((note for note in record.noted if note["kind"] == MOVED and note["mount_point"] not in named), None)
 
 
 def doubt_about_mount(record: HostRecord) -> dict[str, str] | None:

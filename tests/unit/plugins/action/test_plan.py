@@ -10,6 +10,7 @@ import types
 import pytest
 import yaml
 from ansible_collections.mqops.logdisk.plugins.action.plan import ActionModule
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import workspaces
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import role_defaults
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
@@ -81,7 +82,17 @@ def test_what_is_discovered_is_planned_noted_and_shown(directory):
     assert f"edit {path}" in shown[0] and "NOT in this plan: QM4" in shown[0] and "Measuring takes about" in shown[0]
 
     given_back = yaml.safe_load(path.read_text())["workspace_volumes"]
-    assert plan(directory, workspace_volumes=given_back, sweep_block_sizes="4K,1M")["volumes"] == planned["volumes"]
+    discovered = [{key: volume[key] for key in volume if key != "named_mount"} for volume in planned["volumes"]]
+    assert plan(directory, workspace_volumes=given_back, sweep_block_sizes="4K,1M")["volumes"] == discovered
+
+
+def test_only_the_user_names_a_mount_point_and_not_what_was_discovered(directory):
+    answer = {"queue_managers": [found("QM1", 1)], "problems": []}
+    for named in ("", "/mq1"):
+        (volume,) = plan(directory, discovered=answer, workspace_expect_mount=named)["volumes"]
+        assert volume["expect_mount"] == workspaces.for_module(volume)["expect_mount"] == "/mq1"
+        made = {"path": volume["path"], "run_directory": "/r", "directories": ["/r/QM1"]}
+        assert workspaces.volume_layout(volume, {"workspace": {"parts": [made]}}, False)["expect_mount"] == named
 
 
 def test_commits_are_planned_with_the_logs_own_buffer(directory):

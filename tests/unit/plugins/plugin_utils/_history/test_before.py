@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import os
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.action import gate
@@ -29,14 +30,14 @@ def run(tmp_path):
     place = str(tmp_path / "history.sqlite")
     open_history(place, create=True).close()
 
-    def make(mount_point="/var/mqm/log", volumes=("log",), host="db07", expect_mount="", **keys):
+    def make(mount_point="/var/mqm/log", volumes=("log",), host="db07", expect_mount="", history=None, **keys):
         day = f"2026-01-{next(DAYS):02d}"
         files = fabricate.tables(over=[], **keys)
         run = {
             **fabricate.run_data([host]),
             "created_at": f"{day}T10:00:00Z",
             "run_id": f"run-{day}",
-            "history": {"place": place, "required": True},
+            "history": history or {"place": place, "required": True},
         }
         directory = RunDirectory.create(str(tmp_path / "reports"), run)
         directory.volumes.note(host, [{"name": name} for name in volumes])
@@ -53,7 +54,8 @@ def run(tmp_path):
         for _time in range(2):  # as if the run were collected again
             assert gate.compare(directory) == ""
             judge_run(directory, GATE)
-        assert gate.remember(directory, *gate.make_certificates(directory)) == ""
+        unstored = gate.remember(directory, *gate.make_certificates(directory))
+        assert bool(unstored) is (history is not None)
         return directory
 
     return make
@@ -120,9 +122,29 @@ def test_another_mount_point_is_certified_only_if_it_is_named(run):
     with open_history(moved.run["history"]["place"]) as history:
         assert [each.mount_point for each in history.plans()["db07"]] == ["/var/mqm/log"]
     assert verdict(run()) == ("pass", True)
-    assert verdict(run(mount_point="/", expect_mount="/")) == ("pass", True)
+    # A mount point that was discovered or is another one does not name the new one.
+    assert verdict(run(mount_point="/", expect_mount="/var/mqm/log")) == ("inconclusive", False)
+    assert verdict(run(mount_point="/", expect_mount="/mnt, /.")) == ("pass", True)
     assert verdict(run(mount_point="/")) == ("pass", True)
     assert verdict(run()) == ("inconclusive", False)
+
+
+@pytest.mark.parametrize(("required", "expected"), [(True, ("inconclusive", False)), (False, ("pass", True))])
+def test_a_run_does_not_pass_if_the_history_that_it_needs_cannot_be_read(run, required, expected):
+    first = run()
+    place = first.run["history"]["place"]
+    os.rename(place, place + ".away")
+    with open(place, "w") as stream:
+        stream.write("not a database\n" * 100)
+    moved = run(mount_point="/", history={"place": place, "required": required})
+    assert verdict(moved) == expected
+    if required:
+        (reason,) = judged_record(moved, "hosts/db07/log").reasons
+        assert reason.startswith("the history could not be read, so it is not known")
+    os.rename(place + ".away", place)
+    gate.compare(moved)
+    (reason,) = judged_record(moved, "hosts/db07/log").reasons
+    assert reason.startswith("it measured log at /")
 
 
 def test_a_volume_that_was_withdrawn_may_be_certified_elsewhere(run):
