@@ -37,7 +37,7 @@ def inspected(p, uid, volume, part):
         unknown=preflight.unknown,
         facts=dict(
             preflight.facts,
-            queue_manager_logs=" ".join(preflight.logs_here(names)),
+            queue_manager_logs=" ".join(preflight.logs_here(volume["queue_managers"])),
             **_queue_managers.log_facts(names, p["mqs_ini"]),
         ),
         disks=disks_of(preflight.facts),
@@ -150,11 +150,13 @@ def unique(lists):
 
 
 def joined(p, volume, found):
-    """Return the results for a volume, from the results for each of its paths.
-    The facts are those of the first path."""
+    """Return the results for a volume, from the results for each of its paths. The facts are those of the first path,
+    except for the queue managers whose logs are on any of the file systems."""
     parts = [found[volume["name"], part["path"]] for part in volume["parts"]]
     seen = [part for part in parts if "facts" in part]
     facts = dict(seen[0]["facts"]) if seen else {}
+    if seen:
+        facts["queue_manager_logs"] = " ".join(unique(part["facts"]["queue_manager_logs"].split() for part in seen))
     where = [where_is(part, found[volume["name"], part["path"]]) for part in volume["parts"]]
     if len(where) + len(volume["devices"]) > 1 or not where:
         facts["places"] = "; ".join(

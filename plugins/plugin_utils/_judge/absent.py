@@ -6,8 +6,9 @@
 anywhere.
 
 A name does not identify a queue manager: other hosts may have another one of the same name. A queue manager that is
-absent on a host was tested if its log is on a file system that was tested on another host, as that host itself found,
-and if the inventory says that the two hosts share storage. Anything that is not known counts as untested.
+absent on a host was tested if another host found the log of a queue manager of this name on a file system that was
+tested there, and if the inventory says that the two hosts share storage. The file systems themselves are not compared,
+because the host on which the log is absent does not see it. Anything that is not known counts as untested.
 """
 
 from __future__ import annotations

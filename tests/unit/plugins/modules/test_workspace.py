@@ -145,6 +145,17 @@ def on_mounts(options):
     return [each for part in options["volumes"][0]["parts"] for each in os.listdir(os.path.dirname(part["path"]))]
 
 
+def test_a_queue_manager_whose_log_is_on_any_path_of_a_volume_was_tested(several, monkeypatch):
+    here = {"1": [], "2": ["QM1"], "3": ["QM1", "QM2"]}
+    several["volumes"][0]["queue_managers"] = ["QM1", "QM2", "QM3"]
+
+    def logs_here(preflight, names):
+        return [name for name in here[preflight.path.split("/")[-2]] if name in names]
+
+    monkeypatch.setattr(_workspace.Preflight, "logs_here", logs_here)
+    assert answer(several)["facts"]["queue_manager_logs"] == "QM1 QM2"
+
+
 def test_a_volume_has_a_directory_for_each_place_on_each_of_its_paths(several):
     found = answer(several)
     assert found["error"] == ""
