@@ -8,7 +8,7 @@ original run."""
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,8 +53,9 @@ def merge_runs(
         raise RunDirectoryError(
             f"The run {untested[0].run['run_id']} {untested[0].kind.why_untested}; it cannot be merged with others."
         )
-    _refuse_other_places(sources)
-    _refuse_future(sources)
+    results = _results(sources)
+    _refuse_other_places(results)
+    _refuse_future(sources, results)
     newest = {
         key: value
         for key, value in sources[-1].run.items()
@@ -75,21 +76,18 @@ def merge_runs(
         "localhost_left_out": any(source.run.get("localhost_left_out") for source in sources),
         "unclaimed_hosts": unclaimed,
     }
-    chosen = _deciding_records(sources)
-    records = [(source, source.records.read(folder)) for source, folder in chosen]
+    chosen = _deciding_results(results)
     runs_of_hosts = {host: source.run for source in sources for host in source.expected_hosts}
     runs_of_hosts.update(
-        (record.host, source.run) for source, record in sorted(records, key=lambda each: sources.index(each[0]))
+        (result.host, result.source.run) for result in sorted(chosen, key=lambda each: sources.index(each.source))
     )
-    settings = merged_settings(
-        [source.run for source in sources], runs_of_hosts, (record.profile for _source, record in records)
-    )
+    settings = merged_settings([source.run for source in sources], runs_of_hosts, (result.profile for result in chosen))
     merged = RunDirectory.create(
         base,
         {**newest, "controller": controller, **settings, **(changes or {}), **of_hosts, "merged_from": merged_from},
     )
-    for source, folder in chosen:
-        merged.records.write(*_with_tables(source, folder))
+    for result in chosen:
+        merged.records.write(*_with_tables(result.source, result.folder))
     for host in sorted(claimed):
         merged.volumes.note(host, _all_volumes(host, sources))
     return merged
@@ -120,37 +118,62 @@ def _common_facts(facts: list[Mapping[str, Any]]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _Result:
-    """A result for the volume of a folder in one run. ``is_missing``: whether the run did not store the record that it
-    was meant to make."""
+    """A result for the volume of a folder in one run. ``created_at`` is empty if the age of the record is unknown.
+    ``is_missing``: whether the run did not store the record that it was meant to make."""
 
-    at: str
     source: RunDirectory
+    folder: str
     standing: Standing
+    host: str
+    label: str = ""
+    created_at: str = ""
+    mount_point: str | None = None
+    profile: Mapping[str, Any] | None = None
     is_missing: bool = False
 
 
-def _deciding_records(sources: list[RunDirectory]) -> list[tuple[RunDirectory, str]]:
-    """Return the folder of every record, with the run that has the record that counts. ``sources`` is sorted by age,
-    with the oldest run first.
+def _results(sources: list[RunDirectory]) -> list[_Result]:
+    """Return every result of the runs. Each record is read and judged only once, and only what is needed to choose is
+    kept, because the records of a fleet can be large."""
+    return [result for source in sources for result in (*_missing_results(source), *_stored_results(source))]
+
+
+def _missing_results(source: RunDirectory) -> Iterator[_Result]:
+    for host, volume in source.missing():
+        standing = Standing(MISSING, ATTEMPT, _can_certify(source, host))
+        yield _Result(source, volume_folder(host, volume), standing, host, is_missing=True)
+
+
+def _stored_results(source: RunDirectory) -> Iterator[_Result]:
+    for folder in source.records.folders():
+        record = judged_record(source, folder)
+        standing = Standing(str(record.verdict), effect_of(record), _can_certify(source, record.host))
+        identity = identity_of_record(record)
+        mount_point = identity.mount_point if identity else None
+        yield _Result(
+            source, folder, standing, record.host, record.label, record.created_at, mount_point, record.profile
+        )
+
+
+def _deciding_results(results: list[_Result]) -> list[_Result]:
+    """Return the stored result that counts for each folder. ``results`` is sorted by the age of the runs, with the
+    oldest first.
 
     The age of a record that cannot be read is unknown. It is considered newer than its run and all records of older
     runs. A record that a run was meant to make and did not store is a result as well. Otherwise, an older pass could
     hide either of them.
     """
-    results: dict[str, list[_Result]] = {}
-    for source in sources:
-        of_run = str(source.run.get("created_at", ""))
-        for host, volume in source.missing():
-            standing = Standing(MISSING, ATTEMPT, _can_certify(source, host))
-            results.setdefault(volume_folder(host, volume), []).append(_Result(of_run, source, standing, True))
-        for folder in source.records.folders():
-            record = judged_record(source, folder)
-            standing = Standing(str(record.verdict), effect_of(record), _can_certify(source, record.host))
-            earlier = results.setdefault(folder, [])
-            at = record.created_at or max([of_run, *(each.at for each in earlier)])
-            earlier.append(_Result(at, source, standing))
-    chosen = {folder: _deciding(sorted(found, key=lambda each: each.at)) for folder, found in sorted(results.items())}
-    return [(result.source, folder) for folder, result in chosen.items() if not result.is_missing]
+    dated: dict[str, list[tuple[str, _Result]]] = {}
+    for result in results:
+        of_run = str(result.source.run.get("created_at", ""))
+        earlier = dated.setdefault(result.folder, [])
+        latest = of_run if result.is_missing else max([of_run, *(at for at, _result in earlier)])
+        earlier.append((result.created_at or latest, result))
+    chosen = [
+        _deciding([result for _at, result in sorted(found, key=lambda each: each[0])])
+        for _folder, found in sorted(dated.items())
+    ]
+    return [result for result in chosen if not result.is_missing]
 
 
 def _deciding(results: list[_Result]) -> _Result:
@@ -162,13 +185,13 @@ def _can_certify(source: RunDirectory, host: str) -> bool:
     return can_certify(profile_data(source.run, host))
 
 
-def _refuse_future(sources: list[RunDirectory]) -> None:
+def _refuse_future(sources: list[RunDirectory], results: list[_Result]) -> None:
     """Raise RunDirectoryError if a run is dated later than now, because its records would hide those of newer runs."""
     if len(sources) < 2:
         return
     latest = later(utc_now(), CLOCK_TOLERANCE_S)
     for source in sources:
-        records = [source.records.read(folder).created_at for folder in source.records.folders()]
+        records = [result.created_at for result in results if result.source is source]
         dated = max([str(source.run.get("created_at", "")), *records])
         if dated > latest:
             raise RunDirectoryError(
@@ -177,23 +200,20 @@ def _refuse_future(sources: list[RunDirectory]) -> None:
             )
 
 
-def _refuse_other_places(sources: list[RunDirectory]) -> None:
+def _refuse_other_places(results: list[_Result]) -> None:
     """Raise RunDirectoryError if runs measured volumes at different mount points under one name, because the newest
     record would hide the result of the other volume."""
-    places: dict[str, tuple[str, str]] = {}
-    for source in sources:
-        for folder in source.records.folders():
-            record = source.records.read(folder)
-            identity = identity_of_record(record)
-            place, run_id = (
-                places.setdefault(folder, (identity.mount_point, source.run["run_id"])) if identity else ("", "")
+    places: dict[str, _Result] = {}
+    for result in results:
+        if result.mount_point is None:
+            continue
+        first = places.setdefault(result.folder, result)
+        if first.mount_point != result.mount_point:
+            raise RunDirectoryError(
+                f"{result.label} was measured at {first.mount_point} by the run {first.source.run['run_id']} and at "
+                f"{result.mount_point} by the run {result.source.run['run_id']}: these are two volumes with one name. "
+                "Leave one of the runs out, or give the volumes different names."
             )
-            if identity and place != identity.mount_point:
-                raise RunDirectoryError(
-                    f"{record.label} was measured at {place} by the run {run_id} and at {identity.mount_point} by the "
-                    f"run {source.run['run_id']}: these are two volumes with one name. Leave one of the runs out, or "
-                    "give the volumes different names."
-                )
 
 
 def _all_volumes(host: str, sources: list[RunDirectory]) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ import os
 from dataclasses import replace
 
 import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge import merged_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.merged_run import merge_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
@@ -99,3 +100,13 @@ def test_what_was_only_tried_does_not_replace_what_decides(tmp_path, runs, chose
     # The host keeps the settings of the run that decides.
     assert (merged.run["profile"]["name"], merged.run["parameters"]) == (profile, {"day": chosen})
     assert os.path.basename(merged.path) not in [os.path.basename(path) for path in paths]
+
+
+def test_each_record_is_judged_once_and_once_more_only_if_it_is_chosen(tmp_path, monkeypatch):
+    paths = [run(tmp_path / str(day), day, *result) for day, result in enumerate((FAILED, CERTIFIED), start=1)]
+    judged_record, judged = merged_run.judged_record, []
+    monkeypatch.setattr(
+        merged_run, "judged_record", lambda source, folder: judged.append(folder) or judged_record(source, folder)
+    )
+    merge_runs(paths, str(tmp_path / "merged"))
+    assert len(judged) == 3
