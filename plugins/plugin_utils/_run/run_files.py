@@ -165,7 +165,9 @@ def encode(data: Mapping[str, Any]) -> bytes:
 
 
 def with_seal(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return plain data with the SHA-256 of its content."""
+    """Return plain data with the SHA-256 of its content. Raises ValueError if the data already uses the key."""
+    if SEAL in data:
+        raise ValueError(f"the key {SEAL} is reserved for the hash of the content")
     plain = _finite(data)
     return {**plain, SEAL: _seal_of(plain)}
 

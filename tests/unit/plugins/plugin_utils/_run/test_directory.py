@@ -816,3 +816,8 @@ def test_samples_are_added_to_those_that_came_before_and_bounded(tmp_path, monke
     monkeypatch.setattr(orders, "MAX_SAMPLES_BYTES", 10)
     with pytest.raises(RunDirectoryError, match=r"sent more than"):
         run.samples.add("../db07", "log", b"three\n")
+
+
+def test_the_key_of_the_hash_is_reserved():
+    with pytest.raises(ValueError, match="sha256 is reserved"):
+        with_seal({"sha256": "x"})
