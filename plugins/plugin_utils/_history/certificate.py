@@ -33,7 +33,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import record a
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import tester_options
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import canonical, fingerprint
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, KEY_COLUMNS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import MOMENT
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import MOMENT, is_moment
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import can_certify, profile_data, profile_key
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import (
@@ -310,6 +310,10 @@ class Entry(Dated):
         """The displayed name of the host's volume."""
         return kinds.host_label(self.host, self.volume)
 
+    @property
+    def passes(self) -> bool:
+        return self.effect == CERTIFIES and not self.volume_facts
+
     def void(self) -> Entry:
         return replace(self, effect=ATTEMPT) if self.effect == CERTIFIES else self
 
@@ -467,18 +471,10 @@ def _check(content: Any) -> None:
     if any(printable(text) != text for text in texts if text):
         raise CertificateError("the certificate contains a name with characters that cannot be printed")
     if not all(
-        _is_time(content[key], form)
+        content[key] is None or is_moment(content[key], form)
         for key, form in (("judged_at", MOMENT), ("valid_from", "%Y-%m-%d"), ("valid_until", "%Y-%m-%d"))
     ):
         raise CertificateError("the certificate contains a malformed time")
-
-
-def _is_time(text: str | None, form: str) -> bool:
-    """Return whether a time is complete, so that times sort correctly as text."""
-    try:
-        return text is None or datetime.datetime.strptime(text, form).strftime(form) == text
-    except ValueError:
-        return False
 
 
 def _text(value: Any) -> str:

@@ -37,6 +37,10 @@ class CutResult(Dated):
     disk_id: str | None = None
     mount_point: str | None = None
 
+    @property
+    def passes(self) -> bool:
+        return self.verdict == PASS
+
     def void(self) -> CutResult:
         return replace(self, verdict=INCONCLUSIVE) if self.verdict == PASS else self
 

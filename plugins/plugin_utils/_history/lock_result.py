@@ -39,6 +39,10 @@ class LockResult(Dated):
     text: str
     reason: str
 
+    @property
+    def passes(self) -> bool:
+        return self.verdict in GOOD
+
     def void(self) -> LockResult:
         verdict = INCONCLUSIVE if self.verdict in GOOD else self.verdict
         return replace(self, verdict=verdict, valid_until=None, passed_steps="")

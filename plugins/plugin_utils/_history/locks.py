@@ -11,6 +11,7 @@ import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.dating import date_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.lock_result import LockResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import worst
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
@@ -52,7 +53,7 @@ def _result(directory: RunDirectory, both: Sequence[tuple[HostRecord, Pair]]) ->
     open_steps = {each.get("step") for each in findings if each["verdict"] not in (None, *GOOD)}
     passed = [step for step in STEPS if step not in open_steps and _is_kept(pair, step)]
     takeovers = [value for row in rows_of(pair, *TAKEOVERS) if (value := figure(row, "takeover_ns")) is not None]
-    judged_at = max(record.created_at for record, _pair in both)
+    judged_at = max(date_of(directory, record) for record, _pair in both)
     known: dict[str, Any] = {
         "run_id": record.run_id or str(directory.run["run_id"]),
         **{key: printable(pair[key]) for key in ("first", "second", "directory", "server", "text")},

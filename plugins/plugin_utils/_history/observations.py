@@ -12,15 +12,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.dating import date_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.live import ALIKE, FASTER, SLOWER, UNKNOWN
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observed_result import ObservedResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Status, Today
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import MOMENT
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord, host_label
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_identity import identity_of_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import days_text
@@ -39,10 +38,6 @@ def results_of(directory: RunDirectory) -> list[ObservedResult]:
 
 
 def _result(directory: RunDirectory, record: HostRecord) -> ObservedResult:
-    try:
-        datetime.datetime.strptime(record.created_at, MOMENT)
-    except ValueError:
-        raise RunDirectoryError(f"{directory.path} does not say when its queue managers were observed.") from None
     own = record.own or {}
     held, identity = own.get("certificate") or {}, identity_of_record(record)
     ratio = held.get("ratio")
@@ -54,7 +49,7 @@ def _result(directory: RunDirectory, record: HostRecord) -> ObservedResult:
         "disk_id": identity.disk_id if identity else None,
         "queue_manager": printable(str(own.get("queue_manager") or "")),
         "profile": printable(profile_text(record.profile)),
-        "judged_at": record.created_at,
+        "judged_at": date_of(directory, record),
         "verdict": record.verdict or "",
         "outcome": printable(str(held.get("outcome") or UNKNOWN)),
         "ratio": float(ratio) if isinstance(ratio, (int, float)) and 0 < ratio < _MOST_TIMES else None,

@@ -20,6 +20,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import S
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.moved import moved_unasked
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import is_moment
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import can_certify, profile_data
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME, HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
@@ -64,11 +65,12 @@ def _planned(directory: RunDirectory, host: str, volume: str) -> Planned:
     identity = identity_of_record(record) if record else None
     # If the file system was not mounted, this does not mean that its volume no longer needs to be certified.
     moved = moved_unasked(record) if record else None
+    planned_at = str(directory.run.get("created_at") or "")
     known: dict[str, Any] = {
         "run_id": str(directory.run["run_id"]),
         "host": printable(host),
         "volume": printable(volume),
         "mount_point": moved["before"] if moved else identity.mount_point if identity else "",
-        "planned_at": printable(str(directory.run.get("created_at") or "")),
+        "planned_at": planned_at if is_moment(planned_at) else "",
     }
     return Planned(sha256=fingerprint(known), **known)

@@ -16,6 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result 
     CutResults,
     standing_loss,
 )
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.dating import date_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import History, HistoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.comparison import can_be_compared
@@ -44,7 +45,7 @@ def _result(directory: RunDirectory, record: HostRecord) -> CutResult:
         "host": printable(record.host),
         "volume": printable(record.volume),
         "volume_id": identity.volume_id if identity else None,
-        "judged_at": record.created_at,
+        "judged_at": date_of(directory, record),
         "verdict": str(record.verdict),
         "cuts": len(cuts),
         "reason": printable(lost or (record.reasons or [""])[0]),

@@ -10,13 +10,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import CERTIFIES, Entry
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Entry
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.dating import Dated, still_misdated
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.lock_result import LockResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observed_result import ObservedResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import GOOD
 
 
 @dataclass(frozen=True)
@@ -38,9 +37,9 @@ def wrong_dates(
 ) -> list[WrongDate]:
     """Return the misdated results that no later certificate replaces."""
     found: list[Dated] = [
-        *still_misdated(entries, lambda each: (each.place, each.profile), lambda each: each.effect == CERTIFIES),
-        *still_misdated(cuts, lambda each: (each.host, each.volume, each.volume_id), lambda each: each.verdict in GOOD),
-        *still_misdated(locks, lambda each: each.pair, lambda each: each.verdict in GOOD),
+        *still_misdated(entries, lambda each: (each.place, each.profile)),
+        *still_misdated(cuts, lambda each: (each.host, each.volume, each.volume_id)),
+        *still_misdated(locks, lambda each: each.pair),
         *(each for each in observations if each.misdated),
     ]
     once = {(label := _label(each), each.run_id): _wrong_date(label, each) for each in found}

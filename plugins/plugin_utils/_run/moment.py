@@ -12,8 +12,6 @@ MOMENT = "%Y-%m-%dT%H:%M:%SZ"
 """The format of times: ISO 8601 in UTC, in whole seconds, with Z."""
 
 
-LAST_MOMENT = "9999-12-31T23:59:59Z"
-
 CLOCK_TOLERANCE_S = 600
 """By how much clocks may differ before a date counts as wrong."""
 
@@ -26,6 +24,14 @@ def utc_now() -> str:
 def utc_text(epoch_s: float) -> str:
     """Return a time, given in seconds since 1970, in the format of run directories."""
     return datetime.datetime.fromtimestamp(epoch_s, datetime.timezone.utc).strftime(MOMENT)
+
+
+def is_moment(text: str, form: str = MOMENT) -> bool:
+    """Return whether a time is complete, so that times sort correctly as text."""
+    try:
+        return datetime.datetime.strptime(text, form).strftime(form) == text
+    except ValueError:
+        return False
 
 
 def later(moment: str, seconds: float) -> str:

@@ -43,9 +43,8 @@ def own_entries(own: Entry, entries: Iterable[Entry]) -> list[Entry]:
     """Return an entry for each earlier run that is about the same volume of the same machine, oldest first. Entries of
     clones are not included."""
     (volume,) = (volume for volume in volumes([*entries, own]) if own in volume.entries)
-    return newest_of_each_run(
-        entry for entry in volume.entries if entry.run_id != own.run_id and entry.order < own.order
-    )
+    begin = min(entry.order for entry in volume.entries if entry.run_id == own.run_id)
+    return newest_of_each_run(entry for entry in volume.entries if entry.order < begin)
 
 
 def comparable_with(own: Entry, entries: Iterable[Entry], revoked: Iterable[str]) -> list[Entry]:

@@ -88,7 +88,7 @@ def _of_directory(history: History, selection: Selection, term: str) -> list[Ent
         )
         raise SelectionError(f"{term}: the run has no certificates: {why}")
     selection.made.update((certificate.sha256, certificate) for certificate in certificates)
-    return [certificate.entry for certificate in certificates]
+    return history.placed([certificate.entry for certificate in certificates])
 
 
 def _range(first: str, last: str) -> tuple[datetime.date, datetime.date]:

@@ -50,8 +50,9 @@ def certificates_of(directory: RunDirectory) -> tuple[list[Certificate], list[st
 def store(
     place: str, certificates: list[Certificate], remembered: Remembered | None = None, is_clock_right: bool = True
 ) -> int:
-    """Store certificates, and other results of their run, in the history at a place. Returns how many certificates were
-    new to the history. ``is_clock_right``: whether the clocks of the hosts agree with the controller's.
+    """Store certificates of a run that was just made, and its other results, in the history at a place. Returns how
+    many certificates were new to the history. ``is_clock_right``: whether the clocks of the hosts agree with the
+    controller's.
 
     Raises HistoryError.
 
@@ -59,8 +60,7 @@ def store(
     file system is not mounted, creating a new one would hide that.
     """
     with open_history(place) as history:
-        if not is_clock_right:
-            history.distrust_clock()
+        history.expect_live(is_clock_right)
         if remembered:
             remembered.store_in(history)
         return history.store(certificates)

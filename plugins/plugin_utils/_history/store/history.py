@@ -32,8 +32,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult, told_once
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.dating import (
     Dated,
-    Storing,
-    Timeline,
     column_names,
     column_values,
 )
@@ -42,11 +40,10 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.lock_result
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observed_result import ObservedResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.planned import Planned
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import reindexing
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.schema import MIGRATIONS, NUMBERED, REINDEXED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.schema import MIGRATIONS, REINDEXED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import WRONG_CLOCK, Finding, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import (
     CLOCK_TOLERANCE_S,
-    LAST_MOMENT,
     MOMENT,
     later,
     seconds_between,
@@ -124,7 +121,18 @@ _TABLES = {
     ObservedResult: "logdisk_observations",
     Planned: "logdisk_plans",
 }
-"""The table of each kind of result. In addition to the columns of the result, it contains the number of the storing."""
+"""The table of each kind of result. In addition to the columns of the result, it contains its position."""
+
+
+# A result that is already in the history keeps the date that it has there.
+_CONTRADICT_NEW = """
+    INSERT INTO logdisk_wrong_dates (sha256, clock)
+    SELECT ?, ? WHERE NOT EXISTS (SELECT 1 FROM {table} WHERE sha256 = ?) ON CONFLICT DO NOTHING
+"""
+_CONTRADICT = """
+    INSERT INTO logdisk_wrong_dates (sha256, clock)
+    SELECT sha256, ? FROM {table} WHERE {date} > ? ON CONFLICT DO NOTHING
+"""
 
 
 def _insert(result: type, *more: str) -> str:
@@ -160,9 +168,9 @@ class History(abc.ABC):
     def __init__(self, place: str) -> None:
         self.place = place
         self._outdated = False
-        self._agreed = 1
+        self._is_live = False
+        self._is_clock_right = True
         self._last_moment = ""
-        self._timeline: Timeline | None = None
 
     def __enter__(self) -> History:
         return self
@@ -206,16 +214,18 @@ class History(abc.ABC):
     def now(self) -> str:
         """Return the present time. If the clocks of the controller and the database server differ, this is the earlier
         time, because a date that is later than one of them may be wrong."""
-        return min(filter(None, (utc_now(), self.server_clock(), self._last_moment)))
+        earliest, _latest = self._clocks()
+        return min(earliest, self._last_moment or earliest)
 
     def look_from(self, day: datetime.date) -> None:
         """Show the history as on an earlier day: what is dated later certifies nothing."""
         self._last_moment = datetime.datetime.combine(day, datetime.time(23, 59, 59)).isoformat() + "Z"
-        self._timeline = None
 
-    def distrust_clock(self) -> None:
-        """Note that other clocks disagree with the controller's, which is then no evidence against other dates."""
-        self._agreed = 0
+    def expect_live(self, is_clock_right: bool = True) -> None:
+        """Note that what is stored was just measured, so that it is newer than everything in the history. By default,
+        it is placed by its date. ``is_clock_right``: whether the clocks of the hosts agree with the controller's, which
+        is otherwise no evidence against other dates."""
+        self._is_live, self._is_clock_right = True, is_clock_right
 
     def wrong_clock(self) -> Finding | None:
         """Return what contradicts the controller's clock; None if nothing does."""
@@ -224,64 +234,60 @@ class History(abc.ABC):
             if server and abs(seconds_between(now, server)) > CLOCK_TOLERANCE_S:
                 return finding(WRONG_CLOCK, None, cause="server", clock=now, other=server)
             if self._version() == len(MIGRATIONS):
-                newest = Timeline(self._storings(), LAST_MOMENT).newest_clock
-                if newest and seconds_between(now, newest) > CLOCK_TOLERANCE_S:
-                    return finding(WRONG_CLOCK, None, cause="history", clock=now, other=newest)
+                newest = self._execute("SELECT earliest FROM logdisk_storings ORDER BY number DESC LIMIT 1").fetchall()
+                if newest and seconds_between(now, newest[0][0]) > CLOCK_TOLERANCE_S:
+                    return finding(WRONG_CLOCK, None, cause="history", clock=now, other=newest[0][0])
         return None
 
-    def _storings(self) -> list[Storing]:
-        with self._reported("cannot be read"):
-            rows = self._execute("SELECT number, clock, agreed FROM logdisk_storings ORDER BY number").fetchall()
-        return [Storing(*row) for row in rows]
+    def _clocks(self) -> tuple[str, str]:
+        """Return the earlier and the later one of the clocks of the controller and of the database server."""
+        controller = utc_now()
+        server = self.server_clock() or controller
+        return min(controller, server), max(controller, server)
 
-    def _number(self, dates: Iterable[str]) -> int:
-        """Number a storing of results with these dates, within its transaction. Returns the number."""
-        self._begin_storing()
-        self._timeline = None
-        number = self._execute("SELECT max(number) FROM logdisk_storings").fetchone()[0] + 1
-        controller, server = utc_now(), self.server_clock()
-        agreed = self._agreed and not (server and abs(seconds_between(controller, server)) > CLOCK_TOLERANCE_S)
-        clocks, latest = [min(controller, server or controller)], max(dates)
-        if latest > later(clocks[0], CLOCK_TOLERANCE_S):
-            clocks.insert(0, latest)  # another clock, which the present one contradicts
-        for place, clock in enumerate(clocks):
-            self._execute("INSERT INTO logdisk_storings VALUES (?, ?, ?)", (number + place, clock, int(agreed)))
-        return number
-
-    def _timeline_of(self, number: int) -> Timeline:
-        """Return all storings, including the one with this number."""
-        if not (self._timeline and self._timeline.knows(number)):
-            self._timeline = Timeline(self._storings(), self.now())
-        return self._timeline
-
-    def _read(self, result: type[_Result], condition: str = "TRUE", values: Sequence[Any] = ()) -> list[_Result]:
-        """Return the results that meet a condition, oldest first."""
-        return self._select(result, f"{_TABLES[result]} WHERE {condition}", values)
-
-    def _newest(self, result: type[_Result], parts: str, condition: str = "TRUE") -> list[_Result]:
-        """Return the newest results with each combination of some values (``parts``), oldest first. Results of storings
-        whose clock contradicts others are a part of their own, because their dates cannot be compared."""
+    def _read(
+        self, result: type[_Result], condition: str = "TRUE", values: Sequence[Any] = (), newest_of: str = ""
+    ) -> list[_Result]:
+        """Return the results that meet a condition, oldest first; only the newest with each combination of some values
+        (``newest_of``) if there are any. Misdated results are a part of their own, because they hide no others."""
         self._refuse_outdated()
-        storings = self._storings()
-        odd = Timeline(storings, self.now()).odd()
-        late = f"stored = 0 AND {result.date_column} > '{storings[0].clock}'"
-        # The number of the storing if its dates cannot be compared, otherwise -1.
-        part = f"CASE WHEN stored IN ({', '.join(map(str, odd or [-1]))}) OR {late} THEN stored ELSE -1 END"
-        ranked = f"""(
-            SELECT {", ".join(column_names(result))}, stored, rank() OVER (
-                PARTITION BY {parts}, CASE WHEN {part} < 0 THEN 0 ELSE 1 END
-                ORDER BY {part} DESC, {result.date_column} DESC, run_id DESC
-            ) AS age
-            FROM {_TABLES[result]} WHERE {condition}
-        ) AS ranked WHERE age = 1"""
-        return self._select(result, ranked)
-
-    def _select(self, result: type[_Result], source: str, values: Sequence[Any] = ()) -> list[_Result]:
-        self._refuse_outdated()
+        names, date, table = ", ".join(column_names(result)), result.date_column, _TABLES[result]
+        wrong = f"SELECT clock FROM logdisk_wrong_dates AS wrong WHERE wrong.sha256 = {table}.sha256"
+        source = f"""
+            SELECT {names}, position, COALESCE(({wrong}), CASE WHEN {date} > ? THEN ? END, '') AS misdated
+            FROM {table} WHERE {condition}
+        """
+        if newest_of:
+            source = f"""SELECT {names}, position, misdated FROM (
+                SELECT dated.*, rank() OVER (
+                    PARTITION BY {newest_of}, CASE WHEN misdated = '' THEN 0 ELSE 1 END
+                    ORDER BY position DESC, {date} DESC, run_id DESC
+                ) AS age FROM ({source}) AS dated
+            ) AS ranked WHERE age = 1"""
+        now = self.now()
         with self._reported("cannot be read"):
-            rows = self._execute(f"SELECT {', '.join(column_names(result))}, stored FROM {source}", values).fetchall()
-        found = [self._timeline_of(row[-1]).placed(result, row[:-1], row[-1]) for row in rows]
-        return sorted(found, key=lambda each: each.order)
+            rows = self._execute(source, (later(now, CLOCK_TOLERANCE_S), now, *values)).fetchall()
+        found: list[Any] = [result(*row[:-2], position=row[-2], misdated=row[-1]) for row in rows]
+        return sorted((each.void() if each.misdated else each for each in found), key=lambda each: each.order)
+
+    def placed(self, results: Sequence[_Result]) -> list[_Result]:
+        """Return results that were not just measured, each with the position that follows from its date. A pass is
+        placed before the first storing with a clock that is later, so that it hides no failure that may be newer.
+        Anything else is placed after the last storing with a clock that is earlier."""
+        first_later = """
+            SELECT coalesce(
+                (SELECT min(number) - 1 FROM logdisk_storings WHERE latest > ?),
+                (SELECT max(number) FROM logdisk_storings),
+                0
+            )
+        """
+        last_earlier = "SELECT coalesce(max(number), 0) FROM logdisk_storings WHERE earliest <= ?"
+        with self._reported("cannot be read"):
+            numbers = {
+                (passes, date): self._execute(first_later if passes else last_earlier, (date,)).fetchone()[0]
+                for passes, date in {(each.passes, each.date) for each in results}
+            }
+        return [dataclasses.replace(each, position=2 * numbers[each.passes, each.date] + 1) for each in results]
 
     def store(self, certificates: Iterable[Certificate]) -> int:
         """Store certificates, all or none of them. Returns how many were new to the history."""
@@ -327,7 +333,7 @@ class History(abc.ABC):
 
     def observations(self) -> list[ObservedResult]:
         """Return the newest observation of each volume, oldest first. Those of withdrawn volumes are left out."""
-        found = self._newest(ObservedResult, "host, volume, mount_point", _NOT_REVOKED)
+        found = self._read(ObservedResult, _NOT_REVOKED, newest_of="host, volume, mount_point")
         newest = {(each.host, each.volume, each.mount_point): each for each in found}
         return sorted(newest.values(), key=lambda each: each.order)
 
@@ -343,16 +349,31 @@ class History(abc.ABC):
     def _add_rows(self, result: type, results: Sequence[Dated]) -> int:
         if not results:
             return 0
-        number = self._number(each.date for each in results)
-        return self._execute_many(_insert(result, "stored"), [(*column_values(each), number) for each in results])
+        self._begin_storing()
+        earliest, latest = self._clocks()
+        limit = later(earliest, CLOCK_TOLERANCE_S)
+        late = [(each.sha256, earliest, each.sha256) for each in results if each.date > limit]
+        if late:
+            self._execute_many(_CONTRADICT_NEW.format(table=_TABLES[result]), late)
+        if self._is_live:
+            number = self._execute("SELECT coalesce(max(number), 0) + 1 FROM logdisk_storings").fetchone()[0]
+            self._execute("INSERT INTO logdisk_storings VALUES (?, ?, ?)", (number, earliest, latest))
+            rows = [(*column_values(each), 2 * number) for each in results]
+        else:
+            rows = [(*column_values(each), each.position) for each in self.placed(results)]
+        added = self._execute_many(_insert(result, "position"), rows)
+        if self._is_live and self._is_clock_right and latest <= limit:
+            for each, table in _TABLES.items():
+                self._execute(_CONTRADICT.format(table=table, date=each.date_column), (earliest, limit))
+        return added
 
     def plans(self) -> dict[str, list[Planned]]:
         """Return the newest plan of each host that has one, without volumes that were withdrawn since then. If a plan
         contains no mount point, the last known one is used."""
-        newest = self._newest(Planned, "host")
+        newest = self._read(Planned, newest_of="host")
         runs = {each.host: each.run_id for each in newest}
         # If a run could not determine a mount point, this does not mean that the mount point was different.
-        known = self._newest(Planned, "host, volume", "mount_point <> ''")
+        known = self._read(Planned, "mount_point <> ''", newest_of="host, volume")
         places = {(each.host, each.volume): each.mount_point for each in known}
         revoked, found = self.revocations(), {}
         for planned in sorted(newest, key=lambda each: (each.host, each.volume, each.sha256)):
@@ -370,7 +391,7 @@ class History(abc.ABC):
     def newest(self) -> list[Entry]:
         """Return the entries that decide today's states: for each volume, name, boot and profile, the newest entry with
         each effect."""
-        return self._newest(Entry, _DECIDING)
+        return self._read(Entry, newest_of=_DECIDING)
 
     def of_name(self, host: str, volume: str) -> list[Entry]:
         """Return all entries of a host's volume, oldest first, including those of replaced volumes."""
@@ -623,8 +644,6 @@ class History(abc.ABC):
             for result, rows in ((Entry, entries), (CutResult, results)):
                 if rows:
                     self._execute_many(_insert(result), list(map(column_values, rows)))
-        if number == NUMBERED:
-            self._execute("INSERT INTO logdisk_storings VALUES (0, ?, 1)", (self.now(),))
         self._execute("INSERT INTO logdisk_schema (version, applied_at) VALUES (?, ?)", (number, utc_now()))
 
     def _read_schema_3(self) -> tuple[list[Entry], list[CutResult]]:

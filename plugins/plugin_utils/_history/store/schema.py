@@ -209,18 +209,23 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE TRIGGER logdisk_closest_limits_kept BEFORE UPDATE ON logdisk_closest_limits {refuse}",
     ),
     (
-        # The order of storing, and the clock at each storing (dating.py). Number 0 is this migration.
+        # The order of results (dating.py): the earliest and the latest clock each time when a run stored what it had
+        # just measured, and the position of each result. What was stored before this migration was placed by its date.
         """
         CREATE TABLE logdisk_storings (
             number INTEGER PRIMARY KEY,
-            clock {text} NOT NULL,
-            agreed INTEGER NOT NULL
+            earliest {text} NOT NULL,
+            latest {text} NOT NULL
         )
         """,
         "CREATE TRIGGER logdisk_storings_kept BEFORE UPDATE ON logdisk_storings {refuse}",
         "CREATE TRIGGER logdisk_storings_left BEFORE DELETE ON logdisk_storings {refuse}",
+        # The clock that contradicted the date of a result.
+        "CREATE TABLE logdisk_wrong_dates (sha256 {text} PRIMARY KEY, clock {text} NOT NULL)",
+        "CREATE TRIGGER logdisk_wrong_dates_kept BEFORE UPDATE ON logdisk_wrong_dates {refuse}",
+        "CREATE TRIGGER logdisk_wrong_dates_left BEFORE DELETE ON logdisk_wrong_dates {refuse}",
         *(
-            f"ALTER TABLE {table} ADD COLUMN stored INTEGER NOT NULL DEFAULT 0"
+            f"ALTER TABLE {table} ADD COLUMN position INTEGER NOT NULL DEFAULT 1"
             for table in (
                 "logdisk_certificates",
                 "logdisk_power_cuts",
@@ -236,6 +241,3 @@ Never change a released version; add another one."""
 
 REINDEXED = 4
 """The version whose tables are filled from those of the version before, see reindexing.py."""
-
-NUMBERED = 7
-"""The version from which on storings are numbered."""

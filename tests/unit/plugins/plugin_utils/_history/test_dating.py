@@ -2,11 +2,13 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Wrong clocks: a date that contradicts the order of storing certifies nothing, hides nothing, and is reported."""
+"""Wrong clocks: the order of storing decides what is newest, and a date that a clock contradicted certifies nothing,
+hides nothing, and is reported."""
 
 from __future__ import annotations
 
 import datetime
+import tempfile
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
@@ -32,6 +34,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import history as store
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.postgresql import PostgresqlHistory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.sqlite import SqliteHistory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.wrong_dates import wrong_dates
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge import merged_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.drift_txt import drift_text
@@ -42,7 +45,10 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import words_of
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import made_up
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+LATEST = "9999-12-31T23:59:59Z"
 SMALL = made_up.changed(made_up.certificate(), rows=[])
 NOW = datetime.datetime(2026, 11, 27, 10)
 AHEAD, BEHIND, A_BIT = 365, -365, 0.003
@@ -75,6 +81,7 @@ def clocks(monkeypatch):
 def history(place, clocks):
     clocks.set(40)
     with open_history(place, create=True) as history:
+        history.expect_live()
         yield history
 
 
@@ -125,6 +132,12 @@ def of_locks(moment, verdict):
     return LockResult(sha256=fingerprint(known), **known)
 
 
+def imported(history, certificates):
+    """Import certificates, on the same controller."""
+    with open_history(history.place) as other:
+        return other.store(certificates)
+
+
 # What a run stores: a function of the history and the date.
 
 
@@ -173,8 +186,12 @@ def state(history, day=None):
     today = Today(day or NOW.date(), 14)
     if history.locks():
         return pair_states(history.locks(), today)[0].state
-    lines = fleet_status(history.newest(), history.revocations(), today, history.power_cuts())
-    return {line.host: line.state for line in lines}.get("db07", "none")
+    found = [
+        {line.host: line.state for line in fleet_status(entries, history.revocations(), today, history.power_cuts())}
+        for entries in (history.newest(), history.between())
+    ]
+    assert found[0] == found[1]
+    return found[0].get("db07", "none")
 
 
 @pytest.mark.parametrize(
@@ -226,6 +243,119 @@ def test_the_order_of_storing_decides_and_a_wrong_date_certifies_nothing(history
     assert state(history) == expected
 
 
+MINUTES_A_DAY = 24 * 60
+OLD, WEEKS_AGO = -3 * MINUTES_A_DAY, -20 * MINUTES_A_DAY
+YEAR = 365 * MINUTES_A_DAY
+
+
+@pytest.mark.parametrize(
+    ("steps", "expected"),
+    [
+        # Each step: the minute, what is stored, by how many minutes the controller's clock is wrong, and for an import
+        # the minute of its date. Two controllers, one of which is ahead:
+        ([(0, "fail", 9), (2, "pass", 0), (5, "fail", 0)], "failed"),
+        ([(0, "pass", 9), (2, "fail", 0), (5, "pass", 0)], "valid"),
+        # An old failure that is imported does not replace a live one that was stored before.
+        ([(OLD, "pass", 0), (0, "fail", 9), (2, "fail", 9, WEEKS_AGO), (4, "other", 0)], "failed"),
+        ([(OLD, "pass", 0), (0, "fail", 60), (5, "fail", 60, WEEKS_AGO), (10, "other", 0)], "failed"),
+        # An older pass that is imported clears nothing, whatever the clock of the import.
+        ([(-60, "fail", 0), (0, "pass", 0, -360), (1, "other", 0)], "failed"),
+        ([(-60, "fail", 0), (0, "pass", 0.05, -360), (0.02, "other", 0)], "failed"),
+        ([(-60, "fail", 0), (0, "pass", 5, -360), (0.02, "other", 0)], "failed"),
+        ([(-60, "fail", 9), (0, "pass", 0, -55)], "failed"),
+        # All clocks agree that this pass is later.
+        ([(-60, "fail", 0), (0, "pass", 0, -30), (1, "other", 0)], "valid"),
+        # A failure that is imported counts as late as is plausible.
+        ([(-60, "pass", 0), (0, "fail", 0, -30)], "failed"),
+        ([(-60, "pass", 0), (0, "fail", 0, -90)], "valid"),
+        ([(-60, "pass", 9), (-30, "other", -60), (0, "fail", 0, -55)], "failed"),
+        ([(-60, "pass", 0), (0, "fail", 0, -30), (1, "pass", 0)], "valid"),
+        ([(0, "fail", 0, -90), (1, "pass", 0, -60)], "valid"),
+        ([(0, "pass", 0, -60), (1, "fail", 0, -90)], "valid"),
+        # An import is no evidence about the time.
+        ([(OLD, "pass", 0), (0, "other", -YEAR, WEEKS_AGO)], "valid"),
+        ([(-3, "pass", 0), (0, "other", -15, WEEKS_AGO)], "valid"),
+        # If it is repeated, it changes nothing.
+        ([(OLD, "pass", 0), (0, "again", -YEAR)], "valid"),
+    ],
+)
+def test_an_import_is_placed_by_its_date_and_decides_as_little_as_the_clocks_allow(history, clocks, steps, expected):
+    effects = {"pass": CERTIFIES, "fail": FAILS, "other": CERTIFIES}
+    last = None
+    for minute, what, error, *date in steps:
+        clocks.set(-minute / MINUTES_A_DAY, error / MINUTES_A_DAY)
+        if what == "again":
+            imported(history, [last])
+            continue
+        place = {"host": "db99", "volume_id": "v99"} if what == "other" else {}
+        dated = clocks.text((date[0] - minute) / MINUTES_A_DAY if date else error / MINUTES_A_DAY)
+        last = judged(dated, effects[what], **place)
+        (imported if date else type(history).store)(history, [last])
+    clocks.set(-0.05)
+    assert state(history) == expected
+    assert state(history, clocks.true.date()) == expected
+    history.prune(datetime.date(2030, 1, 1))
+    assert state(history) == expected
+
+
+@pytest.mark.parametrize("place", ["postgresql"], indirect=True)
+def test_a_date_that_the_database_server_contradicted_stays_wrong(history, clocks):
+    run(history, clocks, [(passes, 20)])
+    assert state(history) == "none"
+    clocks.set(-25)
+    assert state(history, clocks.true.date()) == "none"
+
+
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["pass", "fail", "other"]),
+        st.sampled_from([1, 5, 30, 600, 2 * MINUTES_A_DAY]),  # since the step before
+        st.sampled_from([0, 0, 1, -1, 5, -5, 9, -9, 60, -60, 3 * MINUTES_A_DAY, -3 * MINUTES_A_DAY, YEAR, -YEAR]),
+        st.sampled_from([None, None, 0, 3, 40, 700, 20 * MINUTES_A_DAY]),  # the age of what is imported
+        st.booleans(),  # whether the hosts agree with the clock
+    ),
+    min_size=2,
+    max_size=6,
+)
+
+
+@pytest.mark.parametrize("has_server", [False, True])
+@given(steps=STEPS, later=st.sampled_from([1, 60, 10 * MINUTES_A_DAY]))
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_nothing_hides_a_failure_but_what_is_later(monkeypatch, has_server, steps, later):
+    clocks = Clocks(monkeypatch)
+    monkeypatch.setattr(SqliteHistory, "server_clock", lambda history: clocks.text(0) if has_server else "")
+    live_clocks, hiding, failed = [], [], None
+    minute = 0
+    with tempfile.TemporaryDirectory() as directory, open_history(f"{directory}/history", create=True) as history:
+        for what, since, error, age, is_agreed in steps:
+            minute += since
+            clocks.set(-minute / MINUTES_A_DAY, error / MINUTES_A_DAY)
+            place = {"host": "db99", "volume_id": "v99"} if what == "other" else {}
+            date = clocks.text(error / MINUTES_A_DAY if age is None else -age / MINUTES_A_DAY)
+            certificate = judged(date, FAILS if what == "fail" else CERTIFIES, **place)
+            if history.of_run(certificate.entry.run_id):
+                continue  # it is already stored
+            if age is None:
+                history.expect_live(is_agreed)
+                history.store([certificate])
+                live_clocks += [clocks.text(error / MINUTES_A_DAY), *([clocks.text(0)] if has_server else [])]
+            else:
+                imported(history, [certificate])
+            if what == "fail" and age is None:
+                failed, hiding = max(live_clocks), [date for date in hiding if date >= max(live_clocks)]
+            elif what == "pass":
+                hiding.append(LATEST if age is None else date)
+        clocks.set(-(minute + later) / MINUTES_A_DAY)
+        found = state(history, clocks.true.date())  # which compares newest() with between()
+        if failed and not any(date >= failed for date in hiding):
+            assert found == "failed"
+        every, newest = history.between(), history.newest()
+        for host, effect in {(entry.host, entry.effect) for entry in every}:
+            same = [[each for each in some if (each.host, each.effect) == (host, effect)] for some in (every, newest)]
+            assert max(each.order for each in same[0]) == max(each.order for each in same[1])
+
+
 def test_a_wrong_date_stays_wrong_when_it_has_passed(history, clocks):
     run(history, clocks, [(passes, AHEAD), (elsewhere, 0)])
     clocks.set(-AHEAD - 10)
@@ -236,8 +366,8 @@ def test_a_clock_that_is_behind_and_alone_does_not_end_the_certificates_of_the_o
     clocks.set(5)
     passes(history, clocks.text(0))
     clocks.set(4, BEHIND)
-    history.distrust_clock()  # the clocks of the hosts disagree with it
-    passes(history, clocks.text(BEHIND))
+    history.expect_live(is_clock_right=False)  # the clocks of the hosts disagree with it
+    elsewhere(history, clocks.text(BEHIND))
     clocks.set(0)
     assert state(history) == "valid"
 
@@ -268,14 +398,14 @@ def test_results_that_are_imported_later_keep_their_place(history, clocks):
     older, newer = (clocks.text(-days) for days in (20, 10))
     for stored in ([judged(newer, CERTIFIES)], [judged(older, FAILS)]):
         clocks.set(2)
-        history.store(stored)
+        imported(history, stored)
     clocks.set(0)
     assert state(history) == "valid"
 
 
 def test_a_run_that_is_imported_keeps_its_wrong_date(history, clocks):
     clocks.set(1)
-    history.store([judged(clocks.text(AHEAD), CERTIFIES)])
+    imported(history, [judged(clocks.text(AHEAD), CERTIFIES)])
     assert state(history) == "none"
     clocks.set(-AHEAD - 10)
     assert state(history, clocks.true.date()) == "none"
@@ -396,7 +526,7 @@ def test_the_clocks_of_hosts_are_compared_with_the_controllers(offsets_s, is_tol
 def test_a_wrong_clock_of_a_host_changes_no_date(history, clocks):
     # The controller dates results, so only the order of storing and its own clock matter.
     run(history, clocks, [(fails, 0)])
-    history.distrust_clock()
+    history.expect_live(is_clock_right=False)
     clocks.set(0)
     passes(history, clocks.text(0))
     assert state(history) == "valid"

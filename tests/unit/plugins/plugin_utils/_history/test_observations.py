@@ -81,7 +81,7 @@ def test_a_run_is_imported_once_and_one_without_a_time_is_refused(tmp_path):
         assert import_runs(history, [directory.path]) == (1, 1, [])
         assert import_runs(history, [directory.path]) == (1, 0, [])
         (problem,) = import_runs(history, [run_of(tmp_path / "old", created_at="yesterday").path])[2]
-    assert problem.endswith("does not say when its queue managers were observed.")
+    assert problem.endswith("does not state when db07 was tested.")
 
 
 def test_the_newest_observation_of_each_volume_is_read(place):
