@@ -519,12 +519,13 @@ def is_known(directory, known):
     return os.path.basename(directory)[len(RUN_DIRECTORY_PREFIX) :] in known
 
 
-def is_own(directory, known):
+def is_own(directory, known, is_named=False):
     """True if this machine created ``directory``, so that it knows whether the run is alive. On a file system that
-    hosts share, a run that is not in ``known`` after a restart may be one of a clone of this machine."""
+    hosts share, a run that is not in ``known`` after a restart may be one of a clone of this machine, unless the run is
+    named: a power cut may have destroyed its state."""
     machine = machine_of(directory)
     return _machine.is_this(machine, directory) and (
-        _machine.is_this_boot(machine) or is_known(directory, known) or _machine.is_local(directory)
+        is_named or _machine.is_this_boot(machine) or is_known(directory, known) or _machine.is_local(directory)
     )
 
 

@@ -278,7 +278,7 @@ def whose(directory):
 def why_kept(p, known, directory):
     """Return why a directory that this host does not use is kept; empty if it may be removed. Its age alone decides
     nothing about a directory of another machine, which does not tell this host whether it is alive."""
-    if not _workspace.is_own(directory, known):
+    if not _workspace.is_own(directory, known, bool(p["run_id"])):
         return (
             ""
             if p["run_id"] and p["other_machines"]

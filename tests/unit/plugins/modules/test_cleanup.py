@@ -141,6 +141,7 @@ def shared(here, monkeypatch):
         (OTHER, False, {"run_id": "20261121T104935Z-000000", "other_machines": True}, True),
         (RESTARTED, False, {}, True),  # a clone, or this machine before it was restarted
         (RESTARTED, True, {}, False),
+        (RESTARTED, False, {"run_id": RUN}, False),  # a power cut destroyed the state of the run
         (RESTARTED, False, {"run_id": RUN, "other_machines": True}, False),
         (HERE, True, {}, False),
         (HERE, False, {"run_id": RUN}, False),
