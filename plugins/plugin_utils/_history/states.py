@@ -4,11 +4,11 @@
 
 """Determines the states of certificates on a given day: which ones belong to the same volume, and the state of each.
 
-The states depend only on the entries, and not on the order in which they were stored. There is one chain of entries for
-each combination of a volume, its content and the name of a profile. In a chain, each certificate supersedes the
-previous one, a failed test ends the validity, and attempts change nothing. The newest entry with each effect decides
-the state of a chain, so a store need not read the others. One of the chains of a volume belongs to the requested
-profile. A fact about the volume makes all of its chains failed.
+The states depend only on the entries, in the order that the history gives them (dating.py). There is one chain of
+entries for each combination of a volume, its content and the name of a profile. In a chain, each certificate supersedes
+the previous one, a failed test ends the validity, and attempts change nothing. The newest entry with each effect
+decides the state of a chain, so a store need not read the others. One of the chains of a volume belongs to the
+requested profile. A fact about the volume makes all of its chains failed.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview im
     status_json,
     status_text,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.planned import Planned
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.planned import Planned, planned_by
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import history as store
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
@@ -301,9 +301,17 @@ def test_an_import_is_placed_by_its_date_and_decides_as_little_as_the_clocks_all
 @pytest.mark.parametrize("place", ["postgresql"], indirect=True)
 def test_a_date_that_the_database_server_contradicted_stays_wrong(history, clocks):
     run(history, clocks, [(passes, 20)])
-    assert state(history) == "none"
     clocks.set(-25)
-    assert state(history, clocks.true.date()) == "none"
+    with open_history(history.place) as later:
+        assert state(later, clocks.true.date()) == "none"
+
+
+def test_a_malformed_date_of_a_plan_is_left_out(tmp_path, history, clocks):
+    run = fabricate.run_data(["db07"], created_at="soon")
+    (planned,) = planned_by(RunDirectory.create(str(tmp_path / "run"), run))
+    assert planned.planned_at == ""
+    history.store_plans([planned])
+    assert history.wrong_clock() is None
 
 
 STEPS = st.lists(

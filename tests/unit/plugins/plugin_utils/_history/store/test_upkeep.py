@@ -173,7 +173,7 @@ def plans_of(place):
         return {host: [(each.volume, each.mount_point) for each in plan] for host, plan in opened.plans().items()}
 
 
-def test_the_newest_plan_of_a_run_that_measured_to_certify_is_what_must_be_certified(base, place):
+def test_the_newest_plan_of_a_run_that_measured_to_certify_is_what_must_be_certified(base, place, tmp_path):
     planned = {"db07": [("log", "/var/mqm/log")], "db08": [("log", "/var/mqm/log")]}
     make_run(base, place, "2026-01-01", ["db07", "db08"])
     assert plans_of(place) == planned
@@ -183,7 +183,11 @@ def test_the_newest_plan_of_a_run_that_measured_to_certify_is_what_must_be_certi
         ("2026-01-04", {"kind": "observation"}),
     ):
         make_run(base, place, day, volumes=["other"], **keys)
-    make_run(base, place, "2025-12-31", volumes=["older"])
+    elsewhere = str(tmp_path / "elsewhere.sqlite")
+    open_history(elsewhere, create=True).close()
+    older = make_run(base, elsewhere, "2025-12-31", volumes=["older"])
+    with open_history(place) as history:
+        import_runs(history, [older.path])
     assert plans_of(place) == planned
     make_run(base, place, "2026-01-05", volumes=["data", "log"], measured=["log"])
     both = [("data", ""), ("log", "/var/mqm/log")]
