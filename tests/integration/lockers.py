@@ -11,7 +11,7 @@ from testbed import Bed, Host
 PROGRAM = r"""
 import errno, fcntl, os, signal, struct, sys, threading, time
 
-file, loads = None, False
+file, loads, loaded = None, False, 0
 
 def path(name):
     global file
@@ -60,13 +60,21 @@ def load():
     global loads
     loads = True
     def run():
+        global loaded
         while loads:
-            os.pwrite(file, bytes(4096), 4096)
+            os.pwrite(file, str(loaded + 1).rjust(4096).encode(), 4096)
+            loaded += 1
     threading.Thread(target=run).start()
 
 def unload():
     global loads
     loads = False
+
+def written():
+    return str(loaded)
+
+def page():
+    return str(int(os.pread(file, 4096, 4096)))
 
 def alarm(seconds):
     def on_alarm(*dummy):

@@ -67,6 +67,7 @@ def parser() -> argparse.ArgumentParser:
 
     over = commands.add_parser("fail-over", help="let the server of a shared file system fail over")
     over.add_argument("server", nargs="?", default=ServerSpec.name, help="name of the server (default: %(default)s)")
+    over.add_argument("--no-wait", dest="wait", action="store_false", help="do not wait until it listens again")
     over.set_defaults(do=fail_over)
 
     stop = commands.add_parser("down", help="remove everything under the prefix")
@@ -104,7 +105,7 @@ def boot(settings: Settings, options: argparse.Namespace) -> None:
 
 
 def fail_over(settings: Settings, options: argparse.Namespace) -> None:
-    servers.fail_over(settings, options.server)
+    servers.fail_over(settings, options.server, wait=options.wait)
 
 
 def down(settings: Settings, options: argparse.Namespace) -> None:

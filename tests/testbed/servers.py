@@ -25,16 +25,24 @@ PRIORITY = ("chrt", "--rr", "1")  # a lease must not expire because this machine
 class ServerSpec:
     """The properties of a shared file system. Hosts with equal specifications share one. ``character``: see
     shared/characters.py, which also explains the figures of some characters; ``fail_over_s``: how long the server does
-    not answer during a fail-over; ``write_s``: how long each write takes; ``locks_max``: how many locks may exist at a
-    time, or 0 for any number; ``size``: the size of all files together, which are in memory."""
+    not answer during a fail-over; ``grace_s``: the grace period after it, or a negative number for one lease;
+    ``write_s``: how long each write takes; ``locks_max``: how many locks may exist at a time, or 0 for any number;
+    ``size``: the size of all files together, which are in memory."""
 
     name: str = "qmgrs"
     character: str = "honest"
     lease_s: float = 3.0
     fail_over_s: float = 1.0
+    grace_s: float = -1.0
     late_s: float = 8.0
     crowded_s: float = 60.0
     lost_every: int = 500
+    late_write_s: float = 0.2
+    lands_later_s: float = 10.0
+    undone: int = 200
+    forget_after_s: float = 15.0
+    call_s: float = 2.0
+    visible_s: float = 0.3
     write_s: float = 0.0
     locks_max: int = 0
     size: str = "1G"
@@ -103,15 +111,16 @@ class Server:
             wait_for(lambda: self._process.poll() is not None, f"the server {self.spec.name} ends")
 
 
-def fail_over(settings: Settings, name: str) -> None:
-    """End all connections of a server at once, and return when it listens again after fail_over_s."""
+def fail_over(settings: Settings, name: str, *, wait: bool = True) -> None:
+    """End all connections of a server at once, and return when it listens again after fail_over_s, or immediately."""
     found = pids(settings, name)
     if not found:
         raise TestbedError(f"there is no server {name} in {settings.state}")
     log = directory_of(settings, name) / "log"
     before = log.read_text().count(LISTENS)
     processes.kill(found[0], signal.SIGHUP)
-    wait_for(lambda: log.read_text().count(LISTENS) > before, f"the server {name} listens again")
+    if wait:
+        wait_for(lambda: log.read_text().count(LISTENS) > before, f"the server {name} listens again")
 
 
 def pids(settings: Settings, name: str = "") -> list[int]:

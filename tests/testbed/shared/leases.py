@@ -10,14 +10,16 @@ ANSWERS_KEPT = 1024
 
 @dataclass(eq=False)
 class Client:
-    """The state of a host since it last booted. ``epoch`` increases whenever its lease expires. ``answers`` contains
-    the last answers by request, because a client repeats a request if the answer did not reach it."""
+    """The state of a host since it last booted. ``epoch`` increases whenever its lease expires. ``lost``: the numbers
+    of the files on which it had a lock at that time. ``answers`` contains the last answers by request, because a client
+    repeats a request if the answer did not reach it."""
 
     number: int
     name: str
     epoch: int = 1
     heard: float = field(default_factory=time.monotonic)
     has_lease: bool = True
+    lost: set[int] = field(default_factory=set)
     answers: dict[int, bytes] = field(default_factory=dict)
 
     def keep(self, unique: int, answer: bytes) -> None:
@@ -34,6 +36,13 @@ class Leases:
     def client(self, number: int, name: str) -> Client:
         return self.clients.setdefault(number, Client(number, name))
 
+    def replaced_by(self, client: Client) -> list[Client]:
+        """Remove and return what the server still knew about the client's host before it mounted again."""
+        gone = [one for one in self.clients.values() if one.name == client.name and one is not client]
+        for one in gone:
+            del self.clients[one.number]
+        return gone
+
     def renew(self, client: Client) -> None:
         client.heard = time.monotonic()
         client.has_lease = True
@@ -46,6 +55,4 @@ class Leases:
         """Yield the clients whose leases expire now."""
         for client in self.clients.values():
             if client.has_lease and time.monotonic() - client.heard > self.lease_s:
-                client.has_lease = False
-                client.epoch += 1
                 yield client

@@ -44,18 +44,8 @@ class Locking:
 
     # Requests
 
-    def test(self, request: Request) -> None:
-        node, lock = self.wanted(request)
-        found = self.rival(node, lock)
-        if found is None:
-            body = wire.LOCK_OUT.pack(lock.start, lock.end, fcntl.F_UNLCK, 0)
-        else:
-            kind = fcntl.F_WRLCK if found.exclusive else fcntl.F_RDLCK
-            body = wire.LOCK_OUT.pack(found.start, found.end, kind, found.pid)
-        self.answer(request, body, 0)
-
-    def set(self, request: Request) -> None:
-        """Answer the request now, or later when the lock can be granted or refused."""
+    def obey(self, request: Request) -> None:
+        """Answer the request now, or later when the answer is known."""
         node, lock = self.wanted(request)
         if wire.LOCK.unpack_from(request.body)[4] == fcntl.F_UNLCK:
             self.answer(request, b"", 0)
@@ -74,10 +64,13 @@ class Locking:
     def decide(self, waiting: Waiting) -> bool:
         """Try to answer a request, and return whether it was answered."""
         request, node, lock = waiting.request, waiting.node, waiting.lock
-        now = time.monotonic()
-        if now < self.grace_until and not locks.holds(node.locks, lock):
+        tests = request.operation == wire.GETLK
+        if time.monotonic() < self.grace_until and (tests or not locks.holds(node.locks, lock)):
             return False
         found = self.rival(node, lock)
+        if tests:
+            self.answer(request, shown(found, lock), 0)
+            return True
         if found is None:
             self.grant(request, node, lock)
             return True
@@ -125,6 +118,7 @@ class Locking:
             self.free_client(node, client)
 
     def forget_all(self) -> None:
+        self.log("all locks are forgotten")
         for node in self.tree.nodes.values():
             node.locks.clear()
 
@@ -172,3 +166,10 @@ class Locking:
             and now - self.load_last <= LOAD_PAUSE_S
             and now - self.load_since >= self.spec.crowded_s
         )
+
+
+def shown(found: Lock | None, wanted: Lock) -> bytes:
+    """Return the answer to a test: the lock that excludes the wanted one, or that there is none."""
+    if found is None:
+        return wire.LOCK_OUT.pack(wanted.start, wanted.end, fcntl.F_UNLCK, 0)
+    return wire.LOCK_OUT.pack(found.start, found.end, fcntl.F_WRLCK if found.exclusive else fcntl.F_RDLCK, found.pid)
