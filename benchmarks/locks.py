@@ -5,9 +5,9 @@
     PYTHONPATH=tests:tests/integration python benchmarks/locks.py [--runs 10] [--honest 5] [--liars none] [--load 12]
 
 Each run tests all pairs at the same time over SSH, and each pair has a file server of its own. Pairs with an
-honest server carry out every step. Pairs with a lying server leave out the loss of a host, because every lie can be
-detected without it. Each lying server must fail each time in the step that is meant to detect its lie, and an honest
-one must never fail. The benchmark ends with status 1 if this is not the case, or if anything is left on a host.
+honest server carry out every step. Pairs with a lying server leave out the loss of a host if its lie can be detected
+without it. Each lying server must be detected each time in the step that is meant to detect its lie, and an honest
+one must always pass. The benchmark ends with status 1 if this is not the case, or if anything is left on a host.
 """
 
 import argparse
@@ -22,7 +22,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ansible_runs import Controller, Outcome
-from lock_pairs import LEASE_S, LIES, inventory, is_seen, left_on, liar, not_kept, pair, steps_of
+from lock_pairs import HONEST as SLOW
+from lock_pairs import (
+    LEASE_S,
+    LIES,
+    end_fail_overs,
+    host_names,
+    inventory,
+    is_seen,
+    left_on,
+    liar,
+    not_kept,
+    pair,
+    steps_of,
+)
 from scale import counting_programs, read_calls
 from testbed import Bed, Settings
 from testbed.servers import ServerSpec
@@ -44,8 +57,9 @@ class Count:
     def add(self, character: str, record: dict, steps: list[dict]) -> None:
         self.pairs += 1
         self.verdicts[record["verdict"]] += 1
-        honest = character == HONEST
-        if record["verdict"] == "pass" if honest else record["verdict"] == "fail" and is_seen(character, steps):
+        honest = character not in LIES
+        expected = "pass" if honest else LIES[character].verdict
+        if record["verdict"] == expected and (honest or is_seen(character, steps)):
             self.right += 1
         else:
             self.wrong.append((record["verdict"], not_kept(steps), record["reasons"]))
@@ -71,7 +85,9 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--honest", type=int, default=5, help="pairs of honest servers (default: %(default)s)")
     parser.add_argument(
-        "--liars", default=",".join(LIES), help="the characters of lying servers, or none (default: %(default)s)"
+        "--liars",
+        default=",".join([*LIES, *SLOW]),
+        help="the servers of lock_pairs.py that lie or are slow, or none (default: %(default)s)",
     )
     parser.add_argument("--load", type=float, default=12, help="seconds under load (default: %(default)s)")
     parser.add_argument(
@@ -85,7 +101,7 @@ def main() -> int:
     left, calls, walls, times = [], [], [], []
     settings = Settings(prefix=default_prefix("k"))
     with tempfile.TemporaryDirectory(prefix="logdisk-locks-") as temporary, Bed(settings) as bed:
-        specs = [spec for character in liars for spec in liar(settings, character, locks_cut_command="")]
+        specs = [spec for character in liars for spec in liar(settings, character)]
         for one, two in honest_names(options.honest):
             specs += pair(settings, one, two, ServerSpec(one, lease_s=options.lease, write_s=options.write_ms / 1000))
         bed.up(specs)
@@ -111,7 +127,7 @@ def main() -> int:
             )
             walls.append(time.monotonic() - start)
             for character in liars:
-                host = f"{character}1"
+                host = host_names(character)[0]
                 record = outcome.certification.records[host]
                 counts[character].add(character, record, steps_of(outcome, host))
             for host, _ in honest_names(options.honest):
@@ -121,6 +137,7 @@ def main() -> int:
             for _, address in read_calls(directory / "calls"):
                 by_address[address] += 1
             calls += by_address.values()
+            end_fail_overs(bed)
             left += [remains for host in bed for remains in left_on(host)]
             print(
                 f"run {number + 1}: {walls[-1]:.0f} s, load average {os.getloadavg()[0]:.1f}",

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from lockers import Locker
-from testbed import Bed, Host, HostSpec, ServerSpec
+from testbed import Bed, Host, HostSpec, ServerSpec, servers
 from testbed.bed import answers
 from testbed.servers import PORT
 from testbed.shared import wire
@@ -243,6 +243,7 @@ def updates(pair: Pair, expected: dict[str, str]) -> Outcomes:
     for locker in both:
         locker.tell("add", UPDATES)
     assert [locker.answer() for locker in both] == ["done", "done"]
+    assert both[0].ask("poll", PATIENCE_S) == "held"
     yield "updates", both[0].ask("total") if expected["second host"] == "EAGAIN" else "not asked"
 
 
@@ -354,6 +355,18 @@ def test_a_verification_waits_for_the_end_of_a_grace_period(pair: Callable[..., 
     since = time.monotonic()
     assert [holder.ask("write", "still"), holder.ask("test")] == ["done", "free"]
     assert time.monotonic() - since > 3.0
+
+
+def test_a_fail_over_that_does_not_end(pair: Callable[..., Pair]) -> None:
+    """It ends with the next one."""
+    two = pair(fail_over_s=1e6)
+    holder = two.locker(two.first)
+    servers.fail_over(two.bed.settings, two.server.spec.name, wait=False)
+    wait_for(lambda: "is gone" in two.server.log(), "the fail-over begins")
+    holder.tell("write", "waits")
+    assert holder.answer(timeout_s=3.0) == ""
+    two.server.fail_over()
+    assert holder.answer() == "done"
 
 
 def test_a_host_that_mounts_again_frees_its_locks(pair: Callable[..., Pair]) -> None:

@@ -3,8 +3,8 @@
 in this directory.
 
 It serves any number of clients in one thread, from memory. SIGHUP starts a fail-over: all connections end, and the
-server does not listen for fail_over_s. After that, it serves the same files. An honest server also keeps the locks, and
-begins with a grace period of one lease, or grace_s.
+server does not listen for fail_over_s, or until the next SIGHUP. After that, it serves the same files. An honest server
+also keeps the locks, and begins with a grace period of one lease, or grace_s.
 """
 
 import contextlib
@@ -146,8 +146,10 @@ class Server:
         self.poller.unregister(self.listener)
         self.listener.close()
         log("is gone")
-        time.sleep(self.spec.fail_over_s)
-        now = time.monotonic()
+        end = time.monotonic() + self.spec.fail_over_s
+        while (now := time.monotonic()) < end and not self.fails_over:
+            time.sleep(min(TICK_S, end - now))
+        self.fails_over = False
         if self.spec.character == "forgets":
             self.locking.forget_all()
         else:
@@ -320,8 +322,8 @@ class Server:
         return self.spec.character != "unlocked" or request.node in request.client.lost
 
     def is_held(self, request: Request) -> bool:
-        """Hold one write to each file until the client renews its lease, so that almost always one is on its way. Do not
-        slow down a host that has taken over, or the updates of a record, which is at the beginning of its file."""
+        """Hold one write to each file until the client renews its lease, so that almost always one is on its way. This
+        does not slow down a host that has taken over, or updates of a record, which is at the beginning of its file."""
         if request.operation != wire.WRITE or not all(one.has_lease for one in self.leases.clients.values()):
             return False
         dummy, offset, size = wire.IO_IN.unpack_from(request.body)[:3]
