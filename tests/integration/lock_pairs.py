@@ -84,7 +84,7 @@ SPECS: dict[str, dict] = {
     "endless_failover": {"character": "honest", "fail_over_s": ENDLESS_S},
     "undoes_failover": {"undone": 8044},
     "no_failover": {"fail_over_s": 0.6},
-    "boots_early": {"character": "honest", "lease_s": 60.0},
+    "boots_early": {"character": "honest", "lease_s": 12.0},
 }
 """The properties of these servers that are not implied by their names."""
 

@@ -11,7 +11,6 @@ from testbed.shared.leases import Client
 
 @dataclass
 class Written:
-    client: Client
     node: Node
     offset: int
     old: bytes
@@ -27,7 +26,7 @@ class Journal:
     def note(self, client: Client, node: Node, offset: int, size: int) -> None:
         """Keep what a write is going to replace."""
         old = bytes(memoryview(node.data)[offset : offset + size]).ljust(size, b"\0")
-        self.writes[client].append(Written(client, node, offset, old))
+        self.writes[client].append(Written(node, offset, old))
 
     def undo(self, client: Client) -> None:
         for one in reversed(self.writes.pop(client, ())):
