@@ -70,6 +70,7 @@ def planned(asked: Mapping[str, Any], host: str, groups: Mapping[str, list[str]]
             "command": asked["locks_cut_command"],
             "server_command": asked["locks_server_command"],
             "wait_s": asked["locks_wait"],
+            "command_s": asked["locks_command_timeout"],
             "files": asked["locks_lock_files"],
             "port": asked["locks_filter_port"],
         },
@@ -79,9 +80,9 @@ def planned(asked: Mapping[str, Any], host: str, groups: Mapping[str, list[str]]
 def planned_volume(volume: Mapping[str, Any]) -> dict[str, Any]:
     """Return the plan of a volume. Raises OptionError.
 
-    The sweep options of a volume do not apply. The files of each pair have the size of the log.
+    The sweep options of a volume do not apply. Each pair has two logs.
     """
-    variables = {"sweep_block_sizes": ["4K"], "sweep_file_size": str(LOG_BYTES), "sweep_files": 1}
+    variables = {"sweep_block_sizes": ["4K"], "sweep_file_size": str(LOG_BYTES), "sweep_files": 2}
     (plan,) = plan_host([{**volume, "sets": []}], variables, {})["volumes"]
     return {**plan, "notes": []}
 
@@ -102,6 +103,7 @@ def check(asked: Mapping[str, Any], host: str, groups: Mapping[str, list[str]]) 
     for name, least, most in (
         ("locks_seconds", 0, 86400),
         ("locks_wait", 1, 86400),
+        ("locks_command_timeout", 1, 3600),
         ("locks_lock_files", 1, MOST_LOCKS),
         ("locks_filter_port", 1, 65535),
     ):

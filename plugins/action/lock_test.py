@@ -27,8 +27,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._shell_command import call
 
-COMMAND_S = 120.0
-"""The time limit of the user's commands."""
 WAIT_FACTOR, WAIT_MORE_S = 1.5, 10.0
 """How much longer than the profile's limit the test waits for a takeover: a factor and additional seconds."""
 
@@ -74,7 +72,7 @@ class ActionModule(ControllerAction):
             max(each["takeover_s"] for each in limits) * WAIT_FACTOR + WAIT_MORE_S,
             lock_files(locks["files"], limits),
             locks["port"],
-            command_of(locks["server_command"]),
+            command_of(locks["server_command"], locks["command_s"]),
         )
         result = PairTest(pair, sides, order, clock, partial(say, self._display), partial(self._follow, pair)).run()
         kept = sum(step["outcome"] == KEPT for step in result["steps"])
@@ -126,7 +124,7 @@ class Prepared:
             self.started["guard"],
             self.root_guard,
             locks["confirmed"],
-            command_of(locks["command"]),
+            command_of(locks["command"], locks["command_s"]),
             locks["wait_s"],
         )
 
@@ -136,11 +134,11 @@ def reason_of(result: Mapping[str, Any]) -> str:
     return one_line(str((result.get("logdisk") or {}).get("reason") or result.get("msg") or "it could not be prepared"))
 
 
-def command_of(text: str) -> Any:
-    """Return a function that runs a command of the user; None if there is none."""
+def command_of(text: str, limit_s: float) -> Any:
+    """Return a function that runs a command of the user for at most ``limit_s`` seconds; None if there is none."""
 
     def run() -> CommandResult:
-        done = call(text, COMMAND_S)
+        done = call(text, limit_s)
         return CommandResult(done["status"], done["output"], done["problem"], done["seconds"])
 
     return run if text else None

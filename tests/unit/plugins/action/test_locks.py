@@ -55,7 +55,7 @@ def test_the_maker_needs_space_for_the_files_of_all_pairs():
     volumes = {host: plan()["volumes"][0] for host in ("db01", "db02", "db03")}
     pairs = [Pair("db01", "db02", "db01", "pair1"), Pair("db01", "db03", "db01", "pair2")]
     ((volume,),) = lock_pairs.makers_of(volumes, pairs).values()
-    assert volume["parts"][0]["footprint_bytes"] == 2 * LOG_BYTES
+    assert volume["parts"][0]["footprint_bytes"] == 2 * 2 * LOG_BYTES
 
 
 def queue_manager(name, directory, **changes):
@@ -294,8 +294,8 @@ def test_a_host_tries_to_hold_as_many_locks_as_a_profile_requires(asked, require
 
 
 def test_the_commands_of_the_user():
-    assert lock_test.command_of("") is None
-    found = lock_test.command_of("echo done; exit 3")()
+    assert lock_test.command_of("", 9) is None
+    found = lock_test.command_of("echo done; exit 3", 9)()
     assert (found.status, found.output, found.problem) == (3, "done", "")
 
 
