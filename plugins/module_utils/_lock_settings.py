@@ -9,20 +9,27 @@ A setting that the system does not show is empty.
 Private to this collection; it may change at any time.
 """
 
+import errno
 import os
 import re
 import socket
+import stat
+import time
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _mounts
 
 NFS_PARAMETERS = "/sys/module/nfs/parameters"
 CLIENT_IDENTIFIER = "/sys/fs/nfs/net/nfs_client/identifier"
 MOUNT_STATISTICS = "/proc/self/mountstats"
+VISIBLE_S = 10
+"""How long a directory that another host has just created may take to become visible here."""
+LOOK_S = 0.2
 MOUNT_KEYS = ("mount_point", "mount_source", "mount_options", "filesystem_type")
 
 
-def settings_of(path, directory):
-    """Return the settings for a path, and whether the ``directory`` below it exists."""
+def settings_of(path, directory, patience_s=0):
+    """Return the settings for a path, and whether the ``directory`` below it exists, or begins to exist within
+    ``patience_s`` seconds."""
     mount = _mounts.mount_of(path)
     found = dict((key, mount.get(key) or "") for key in MOUNT_KEYS)
     found.update(
@@ -35,9 +42,32 @@ def settings_of(path, directory):
         nfs4_unique_id=_read(CLIENT_IDENTIFIER) or _read(os.path.join(NFS_PARAMETERS, "nfs4_unique_id")),
         lease_s=lease_s(_read(MOUNT_STATISTICS, 1 << 20), found["mount_source"], found["mount_point"]),
         server_address=server_address(found["mount_source"], found["mount_options"]),
-        directory_exists=os.path.isdir(directory) and not os.path.islink(directory),
+        path=path,
     )
+    directory_errno = errno_of(directory, patience_s)
+    found.update(directory_exists=not directory_errno, directory_errno=directory_errno)
     return found
+
+
+def errno_of(directory, patience_s):
+    """Return the name of the error with which a directory cannot be used; empty if it can be used. A directory that
+    does not exist may begin to exist within ``patience_s`` seconds."""
+    end = time.monotonic() + patience_s
+    while True:
+        number = _errno_of(directory)
+        if number != errno.ENOENT or time.monotonic() >= end:
+            return errno.errorcode.get(number, str(number)) if number else ""
+        time.sleep(LOOK_S)
+
+
+def _errno_of(directory):
+    try:
+        if not stat.S_ISDIR(os.lstat(directory).st_mode):
+            return errno.ENOTDIR
+        os.close(os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW))
+    except OSError as error:
+        return error.errno or errno.EIO
+    return 0
 
 
 def lease_s(statistics, mount_source, mount_point):

@@ -91,7 +91,8 @@ settings:
   type: dict
   sample: {boot_id: 0f0c2d6e-6a0e-4f0c-8f0e-2d6e6a0e4f0c, hostname: db01, uid: 1001, filesystem_type: nfs4,
            mount_options: "rw,vers=4.1,hard", mount_source: "nas1:/mq", server_address: 10.1.0.1, lease_s: 90,
-           recover_lost_locks: N, nfs4_unique_id: "", directory_exists: true}
+           recover_lost_locks: N, nfs4_unique_id: "", path: /MQHA/QM1/log/logdisk, directory_exists: true,
+           directory_errno: ""}
 facts:
   description: Facts about the volume, as in M(mqops.logdisk.workspace).
   returned: success
@@ -145,7 +146,7 @@ def look(p):
     found = _workspace.Preflight(p["path"], p["allow"], p["expect_mount"], mqs_ini=p["mqs_ini"])
     return dict(
         refusals=found.refusals,
-        settings=_lock_settings.settings_of(p["path"], p["directory"]),
+        settings=_lock_settings.settings_of(p["path"], p["directory"], p["patience_s"]),
         facts=_volume.facts_of(p["path"]),
     )
 
@@ -191,7 +192,8 @@ def main():
     )
     p = module.params
     _user.refuse_other(module)
-    found = _time_limit.call_all([lambda: look(p)], ANSWER_S)[0]
+    p["patience_s"] = 0 if module.check_mode else _lock_settings.VISIBLE_S
+    found = _time_limit.call_all([lambda: look(p)], ANSWER_S + p["patience_s"])[0]
     if isinstance(found, _time_limit.TimeLimitError):
         module.fail_json(msg="%s: %s" % (p["path"], found))
     if found["refusals"]:

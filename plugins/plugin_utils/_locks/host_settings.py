@@ -22,8 +22,9 @@ IDENTITIES = (
     "recover_lost_locks",
     "nfs4_unique_id",
 )
+PLACE = ("path", "directory_errno")
 MOUNT = ("mount_point", "mount_source", "mount_options", "filesystem_type")
-LONGEST_TEXTS = {**dict.fromkeys(IDENTITIES, 256), **dict.fromkeys(MOUNT, 4096)}
+LONGEST_TEXTS = {**dict.fromkeys(IDENTITIES, 256), **dict.fromkeys((*MOUNT, *PLACE), 4096)}
 NUMBERS = ("uid", "gid", "lease_s")
 
 

@@ -11,10 +11,10 @@ import secrets
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import Locker
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import CallError, Locker
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.protocol import DONE
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import NONCE, Stage
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import Figures, StepEnd, broken
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import Figures, StepEnd, broken, undecided
 
 Settings = Mapping[str, Any]
 """The settings of a host, as the module ``lock_start`` returns them. They are untrusted."""
@@ -26,6 +26,9 @@ WANTED = {"soft": "hard", "softerr": "hard", "nolock": "lock"}
 option that is required instead."""
 UNLIKE = "unlike on both hosts"
 TRUE = ("y", "1", "true")
+FORBIDDEN, ABSENT = ("EACCES", "EPERM"), "ENOENT"
+VISIBLE_S = 10.0
+"""How long what one host wrote may take to become visible on the other host."""
 NAMESPACES = ("pid_namespace", "mount_namespace")
 
 
@@ -36,21 +39,43 @@ def refuse_settings(settings: Mapping[str, Settings]) -> None:
         raise end
 
 
-def same_file_system(stage: Stage) -> Figures:
+def same_file_system(stage: Stage, settings: Mapping[str, Settings] | None = None) -> Figures:
     """Check that one host reads what the other host wrote, with all caches bypassed. Equal names and numbers of file
-    systems would not prove that they are the same."""
+    systems would not prove that they are the same. A file or data that become visible late are no fault of locks."""
     nonce = secrets.token_hex(32)
     writer = stage.open(stage.holder, NONCE)
     writer.must("nonce", NONCE, "write", nonce)
-    other = stage.other.start()
-    opened = other.ask("open", NONCE)
-    if opened.outcome != DONE:
-        raise broken("other_file_system", host=other.host, errno=opened.text("errno"))
-    if _reads(other, nonce):
+    begin_ns = stage.clock.now_ns()
+    other = _Reader(stage.other.start(), (settings or {}).get(stage.other.host) or {})
+    if other.sees(nonce):
         return {}
     if not _reads(writer, nonce):
         raise broken("write_lost", host=writer.host)
-    raise broken("other_file_system", host=other.host)
+    if not stage.wait_until(lambda: other.sees(nonce), VISIBLE_S):
+        raise broken("not_shared", **_place(stage.other.host, other.settings))
+    return {"visible_after_ns": stage.clock.now_ns() - begin_ns}
+
+
+class _Reader:
+    """A locker of the other host that reads the file as soon as it exists there."""
+
+    def __init__(self, locker: Locker, settings: Settings) -> None:
+        self.settings = settings
+        self._locker = locker
+        self._is_open = False
+
+    def sees(self, nonce: str) -> bool:
+        """Whether the host reads this. Raises StepEnd if it may not open the file, and CallError if it cannot."""
+        if not self._is_open:
+            opened = self._locker.ask("open", NONCE)
+            if opened.text("errno") == ABSENT:
+                return False
+            if opened.text("errno") in FORBIDDEN:
+                raise _not_permitted(self._locker.host, self.settings, opened.text("errno"))
+            if opened.outcome != DONE:
+                raise CallError(self._locker.host, opened)
+            self._is_open = True
+        return _reads(self._locker, nonce)
 
 
 def _reads(locker: Locker, nonce: str) -> bool:
@@ -66,8 +91,7 @@ def _refusals(settings: Mapping[str, Settings]) -> Iterator[StepEnd]:
         if one.get(name) != two.get(name):
             yield broken("other_identity", setting=name, value=f"{one.get(name)}, {two.get(name)}", wanted="the same")
     for host, own in settings.items():
-        if own.get("directory_exists") is not True:
-            yield broken("other_file_system", host=host)
+        yield from _of_directory(host, own, two if own is one else one)
 
 
 def _of_machines(one: Settings, two: Settings) -> Iterator[StepEnd]:
@@ -80,6 +104,29 @@ def _of_machines(one: Settings, two: Settings) -> Iterator[StepEnd]:
     # A unique identifier replaces the host name in the identity of an NFS client, or is added to it.
     if _are_equal(one, two, "hostname") and not (_text(one, "nfs4_unique_id") and _text(two, "nfs4_unique_id")):
         yield broken("client_identity", setting="hostname", value=_text(one, "hostname"), wanted=UNLIKE)
+
+
+def _of_directory(host: str, own: Settings, other: Settings) -> Iterator[StepEnd]:
+    """Yield why a host does not see the directory that was created for the test."""
+    errno = _text(own, "directory_errno")
+    if own.get("directory_exists") is True:
+        return
+    if errno in FORBIDDEN:
+        yield _not_permitted(host, own, errno)
+    if errno != ABSENT:
+        yield undecided("call_failed", host=host, verb="opening the directory", errno=errno or "an unknown error")
+    one_server = any(_are_equal(own, other, name) for name in ("mount_source", "server_address"))
+    if _text(own, "path") != _text(other, "path") and one_server:
+        yield undecided("other_path", **_place(host, own), other_path=_text(other, "path"))
+    yield broken("not_shared", **_place(host, own), other_path=_text(other, "path"))
+
+
+def _not_permitted(host: str, own: Settings, errno: str) -> StepEnd:
+    return undecided("not_permitted", **_place(host, own), user=str(own.get("uid", "")), errno=errno)
+
+
+def _place(host: str, own: Settings) -> Figures:
+    return {"host": host, "path": _text(own, "path")}
 
 
 def _of_host(host: str, own: Settings) -> Iterator[StepEnd]:

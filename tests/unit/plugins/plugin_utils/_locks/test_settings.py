@@ -24,7 +24,11 @@ def settings(host, **changes):
         "mount_options": "rw,vers=4.1,hard,local_lock=none,addr=10.1.0.1",
         "recover_lost_locks": "N",
         "nfs4_unique_id": "",
+        "mount_source": "10.1.0.1:/mq",
+        "server_address": "10.1.0.1",
+        "path": "/MQHA",
         "directory_exists": True,
+        "directory_errno": "",
         **changes,
     }
 
@@ -86,9 +90,43 @@ def test_other_users_and_other_directories():
         "other_identity",
         {"setting": "gid", "value": "1001, 7", "wanted": "the same"},
     )
-    assert refused(two={"directory_exists": False})[1:] == ("other_file_system", {"host": "db02"})
     assert refused({"uid": 7}, {"directory_exists": False})[1] == "other_identity"
 
 
+@pytest.mark.parametrize(
+    ("changes", "outcome", "cause", "figures"),
+    [
+        ({"directory_errno": "ENOENT"}, "broken", "not_shared", {"path": "/MQHA", "other_path": "/MQHA"}),
+        (
+            {"directory_errno": "ENOENT", "path": "/data"},
+            "undecided",
+            "other_path",
+            {"path": "/data", "other_path": "/MQHA"},
+        ),
+        (
+            {"directory_errno": "ENOENT", "path": "/data", "mount_source": "/dev/sda1", "server_address": ""},
+            "broken",
+            "not_shared",
+            {"path": "/data", "other_path": "/MQHA"},
+        ),
+        (
+            {"directory_errno": "EACCES"},
+            "undecided",
+            "not_permitted",
+            {"path": "/MQHA", "user": "1001", "errno": "EACCES"},
+        ),
+        (
+            {"directory_errno": "ESTALE"},
+            "undecided",
+            "call_failed",
+            {"verb": "opening the directory", "errno": "ESTALE"},
+        ),
+    ],
+)
+def test_a_directory_that_a_host_does_not_see(changes, outcome, cause, figures):
+    found = refused(two={"directory_exists": False, **changes})
+    assert found == (outcome, cause, {"host": "db02", **figures})
+
+
 def test_settings_that_a_host_does_not_send_refuse_it():
-    assert outcome_of(lambda: refuse_settings({"a": {}, "b": {}}))[0] == "broken"
+    assert outcome_of(lambda: refuse_settings({"a": {}, "b": {}}))[0] == "undecided"
