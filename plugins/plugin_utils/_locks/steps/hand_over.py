@@ -6,7 +6,10 @@
 
 from __future__ import annotations
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import LOCK, Stage, found_within, held
+import statistics
+
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.protocol import HELD
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import LOCK, Stage, found_within, held, refused
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import Figures, broken
 
 OPERANDS = {"unlock": (LOCK,), "close": (LOCK,), "exit": (), "kill": ()}
@@ -15,6 +18,8 @@ WAYS = tuple(OPERANDS)
 POLL_MS = 2000
 MODES = {"wait": (), "poll": (POLL_MS,)}
 """How the other host gets the lock, with the arguments of the command."""
+TRIES = 3
+"""How many times the duration of one attempt is measured."""
 SETTLE_S = 0.5
 """How long the other host waits before the lock is released."""
 HAND_OVER_S = 30.0
@@ -22,9 +27,32 @@ HAND_OVER_S = 30.0
 
 def hand_over(stage: Stage, way: str) -> Figures:
     """Return how long the other host takes to get a lock that the holder releases in the given ``way``: if the other
-    host waits for the lock, and if it polls for it."""
+    host waits for the lock, and if it polls for it. One attempt takes ``try_ns``, so a host that polls may get a free
+    lock only after ``poll_round_ns``."""
     taken = {mode: _one(stage, way, mode) for mode in MODES}
-    return {"way": way, "wait_ns": taken["wait"], "poll_ns": max(taken["poll"] - POLL_MS * 1_000_000, 0)}
+    try_ns = _duration_of_try(stage)
+    return {
+        "way": way,
+        "wait_ns": taken["wait"],
+        "poll_ns": taken["poll"],
+        "poll_round_ns": POLL_MS * 1_000_000 + try_ns,
+        "try_ns": try_ns,
+    }
+
+
+def _duration_of_try(stage: Stage) -> int:
+    """Return the median duration of an attempt to get a lock that is held."""
+    stage.hold(stage.holder, LOCK)
+    other = stage.open(stage.other, LOCK)
+    durations = []
+    for _try in range(TRIES):
+        answer = other.ask("lock", LOCK, "try", 1)
+        if answer.outcome == HELD:
+            raise broken("granted")
+        refused(answer)
+        durations.append(answer.whole("after_ns"))
+    stage.end()
+    return round(statistics.median(durations))
 
 
 def _one(stage: Stage, way: str, mode: str) -> int:
