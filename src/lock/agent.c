@@ -14,6 +14,7 @@
 #include <poll.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define DEADLINE_S UINT64_C(3600)
@@ -25,6 +26,7 @@
 #define BEHIND_BYTES 65536                      // with so much text waiting, reports are left out
 #define NS_PER_MS UINT64_C(1000000)
 #define KEEPER 0
+#define START_FIELD (1U << 19)                  // of the words after the name in /proc/PID/stat
 
 enum end { END_NONE, END_INPUT, END_SIGNAL, END_DEADLINE, END_OUTPUT, END_KEEPER };
 
@@ -360,12 +362,30 @@ static bool open_directory(struct agent *agent) {
     return agent->has_kept && agent->kept.error == 0;
 }
 
+// Returns how long ago the first process of the system or of its container started; if this is not known, how long ago
+// the kernel started.
+static uint64_t age_ns(void) {
+    char text[1024];
+    struct timespec now = {0};
+    uint64_t start_ticks = 0;
+    long ticks_per_s = sysconf(_SC_CLK_TCK);
+    bool known = clock_gettime(CLOCK_BOOTTIME, &now) == 0 && read_text("/proc/1/stat", text, sizeof text);
+    const char *rest = known ? strrchr(text, ')') : NULL;       // the name before it may contain blanks
+    if (rest == NULL || ticks_per_s <= 0 || !parse_figures(rest + 1, "", START_FIELD, &start_ticks)) {
+        start_ticks = 0;
+    }
+    uint64_t since_boot_ns = (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+    uint64_t start_ns = start_ticks > 0 ? start_ticks * (NS_PER_S / (uint64_t)ticks_per_s) : 0;
+    return since_boot_ns > start_ns ? since_boot_ns - start_ns : 0;
+}
+
 static void put_ready(struct agent *agent) {
     char boot_id[64];
     bool known = read_text("/proc/sys/kernel/random/boot_id", boot_id, sizeof boot_id);
     const char *run_id = agent->options->run_id;
-    text_printf(&agent->outlet.text, "ready %s %s version=%s uid=%ju gid=%ju\n", run_id[0] != '\0' ? run_id : "-",
-                known ? boot_id : "-", LOGDISK_VERSION, (uintmax_t)geteuid(), (uintmax_t)getegid());
+    text_printf(&agent->outlet.text, "ready %s %s version=%s uid=%ju gid=%ju age_ns=%" PRIu64 "\n", run_id[0] != '\0' ? run_id : "-",
+                known ? boot_id : "-", LOGDISK_VERSION, (uintmax_t)geteuid(), (uintmax_t)getegid(),
+                age_ns());
 }
 
 // The end.

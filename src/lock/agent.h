@@ -4,7 +4,9 @@
 // Entry point of --lock: runs on each of the two hosts that test the locks of a shared file system. It obeys commands
 // from standard input, and answers on standard output (protocol.h). The first line of the output is
 //
-//   ready RUN_ID BOOT_ID version=V uid=N gid=N
+//   ready RUN_ID BOOT_ID version=V uid=N gid=N age_ns=N
+//
+// with the age of the system, which is the time since its first process started.
 //
 // This process is the supervisor: it never touches the file system under test, so it can always react. Its children,
 // the lockers, access the files. Another child, the keeper, keeps the directory open and removes the files at the end.

@@ -29,8 +29,8 @@ static const char *const forms[ACTIONS] = {
     [ACTION_STOP_WRITE] = "stop write",
     [ACTION_ADD] = "add FILE UPDATES",
     [ACTION_VERIFY] = "verify FILE MS",
-    [ACTION_WRITE] = "write FILE SEED",
-    [ACTION_SCAN] = "scan FILE SEED SEED",
+    [ACTION_WRITE] = "write FILE SEED PAUSE",
+    [ACTION_SCAN] = "scan FILE SEED SEED WRITES WRITES WRITES",
     [ACTION_NONCE_WRITE] = "nonce FILE write HEX",
     [ACTION_NONCE_READ] = "nonce FILE read",
     [ACTION_MANY] = "many PREFIX FILES",
@@ -55,7 +55,9 @@ static const struct argument {
     {"UPDATES", .min = 0, .max = 1000000, .unit = 1, .allowed = "0 to 1000000"},
     {"FILES", .min = 1, .max = PROTOCOL_MANY_MAX, .unit = 1, .allowed = "1 to 10000"},
     {"MS", .min = 1, .max = 3600000, .unit = 1, .allowed = "1 to 3600000"},
+    {"PAUSE", .min = 0, .max = 3600000, .unit = 1, .allowed = "0 to 3600000"},
     {"SEED", .min = 0, .max = UINT64_MAX, .unit = 1, .allowed = "0 to 18446744073709551615"},
+    {"WRITES", .min = 0, .max = UINT64_MAX, .unit = 1, .allowed = "0 to 18446744073709551615"},
 };
 
 #define ARGUMENTS (sizeof arguments / sizeof arguments[0])
@@ -198,6 +200,8 @@ static const char *const figure_names[] = {
     [FIGURE_A_WRITE_MAX] = "a_write_max",
     [FIGURE_B_WRITE_MAX] = "b_write_max",
     [FIGURE_LATE_SECTORS] = "late_sectors",
+    [FIGURE_LATE_WRITES] = "late_writes",
+    [FIGURE_LOST] = "lost",
     [FIGURE_HELD] = "held",
     [FIGURE_STATUS] = "status",
     [FIGURE_REMOVED] = "removed",

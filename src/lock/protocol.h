@@ -19,6 +19,7 @@
 #define PROTOCOL_HEX_MAX 256
 #define PROTOCOL_MANY_MAX 10000
 #define PROTOCOL_MESSAGE_BYTES 256
+#define PROTOCOL_VALUES_MAX 5                   // numbers in a form
 #define PROTOCOL_PAGE_BYTES 4096                // files consist of whole pages
 
 // The commands that a locker obeys. protocol.c defines the form of each.
@@ -53,7 +54,7 @@ struct command {
     uint32_t number;                            // 0: the line does not name a locker
     enum action action;
     char file[PROTOCOL_FILE_MAX + 1];           // [a-z0-9_-], never empty if the form has FILE or PREFIX
-    uint64_t values[2];                         // the numbers of the form, in order
+    uint64_t values[PROTOCOL_VALUES_MAX];       // the numbers of the form, in order
     char hex[PROTOCOL_HEX_MAX + 1];             // an even number of [0-9a-f]
 };
 
@@ -90,6 +91,8 @@ enum figure {
     FIGURE_A_WRITE_MAX,
     FIGURE_B_WRITE_MAX,
     FIGURE_LATE_SECTORS,
+    FIGURE_LATE_WRITES,
+    FIGURE_LOST,
     FIGURE_HELD,
     FIGURE_STATUS,
     FIGURE_REMOVED,

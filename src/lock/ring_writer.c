@@ -12,6 +12,7 @@
 #define BLOCK_BYTES PROTOCOL_PAGE_BYTES
 #define POOL_BYTES ((size_t)32 << 10)   // payload_pool_bytes of these blocks
 #define QUEUE_MANAGER 1
+#define NS_PER_MS UINT64_C(1000000)
 
 static struct ring_writer {
     struct locker *locker;
@@ -39,15 +40,16 @@ static inline ssize_t write_block(int fd, void *block, uint64_t offset_bytes) {
     return done;
 }
 
-// Writes until the task is stopped, or until an error occurs, which it returns. The loop does not allocate memory, wait
-// for a lock, or make system calls other than the write. A reader of the state may see an older count, but never a
-// write that has not returned.
+// Writes until the task is stopped, until a pause is longer than allowed, or until an error occurs, which it returns.
+// The loop does not allocate memory, wait for a lock, or make system calls other than the write. A reader of the state
+// may see an older count, but never a write that has not returned.
 static int write_ring(struct ring_writer *ring) {
     struct locker_state *state = ring->locker->state;
     const atomic_bool *stop = &state->stop[TASK_WRITE];
+    const uint64_t allowed_ns = ring->command.values[1] > 0 ? ring->command.values[1] * NS_PER_MS : UINT64_MAX;
     uint64_t count = 0, offset_bytes = 0, pause_max_ns = 0, last_ns = now_ns();
     atomic_store_explicit(&state->last_return_ns, last_ns, memory_order_release);
-    while (!atomic_load_explicit(stop, memory_order_relaxed)) {
+    while (!atomic_load_explicit(stop, memory_order_relaxed) && pause_max_ns <= allowed_ns) {
         ssize_t done = write_block(ring->file->fd, payload_next(&ring->payload), offset_bytes);
         uint64_t end_ns = now_ns();
         if (__builtin_expect(end_ns - last_ns > pause_max_ns, 0)) {

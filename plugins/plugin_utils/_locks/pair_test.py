@@ -23,6 +23,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import 
     LOG,
     LOG_BYTES,
     NONCE,
+    OPEN_LOG,
     RECORD,
     Stage,
 )
@@ -36,10 +37,13 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import (
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.concurrent_updates import concurrent_updates
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.cut_off import cut_off
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.hand_over import WAYS, hand_over
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.host_lost import host_lost
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.host_lost import Return, host_lost
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.lock_count import lock_count
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.second_refused import same_host, second_refused
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.server_failover import server_failover
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.server_failover import (
+    grace_period_s,
+    server_failover,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.settings import (
     refuse_settings,
     same_file_system,
@@ -70,7 +74,7 @@ AGAIN_S = 2.0
 """How often to check whether a host that lost power is back."""
 UNCHANGED_S = 60.0
 """How long a host may answer with an unchanged boot ID, because its power is cut later than its network."""
-FILES = {LOCK: 4096, RECORD: 4096, NONCE: 4096, LOG: LOG_BYTES}
+FILES = {LOCK: 4096, RECORD: 4096, NONCE: 4096, LOG: LOG_BYTES, OPEN_LOG: LOG_BYTES}
 """The test files with their sizes in bytes."""
 Command = Callable[[], CommandResult]
 
@@ -124,6 +128,8 @@ class PairTest:
         self._say, self._follow = say, follow
         self._agents: dict[str, Agent] = {}
         self._boots: dict[str, str] = {}
+        self._began_ns: dict[str, int] = {}
+        self._returned: Return | None = None
         self._lockers: dict[str, Lockers] = {}
         self._steps: list[dict[str, Any]] = []
 
@@ -157,14 +163,15 @@ class PairTest:
         for host, side in self._sides.items():
             if side.problem:
                 raise undecided("not_tested", host=host, why=side.problem)
-        refuse_settings({host: self._sides[host].settings for host in self._pair.hosts})
+        settings = {host: self._sides[host].settings for host in self._pair.hosts}
+        refuse_settings(settings)
         for host in self._pair.hosts:
             self._start(host, READY_S)
         stage = self._stage(self._pair.first)
         maker = stage.holder.start()
         for name, size_bytes in FILES.items():
             maker.must("create", name, size_bytes, patience_s=CREATE_S)
-        figures = same_file_system(stage)
+        figures = same_file_system(stage, settings)
         stage.end()
         return figures
 
@@ -209,21 +216,20 @@ class PairTest:
         if not self._order.fail_over:
             raise not_covered("no_command")
         self._say(f"{self._pair.first}: the file server fails over")
-        return server_failover(stage, self._order.fail_over)
+        leases_s = [float(self._sides[host].settings.get("lease_s") or 0) for host in self._pair.hosts]
+        return server_failover(stage, self._order.fail_over, grace_period_s(max(leases_s)))
 
     def _lose(self, holder: str) -> None:
         """Carry out the step in which a host loses power, and wait until the host is back."""
+        self._returned = None
         self._step(HOST_LOST, holder, self._host_lost)
         step = self._steps[-1]
-        if step["outcome"] == NOT_COVERED or not self._agents[holder].is_over:
+        if step["outcome"] == NOT_COVERED or not (self._returned or self._agents[holder].is_over):
             return
-        begin_ns = self._clock.now_ns()
-        problem = self._return(holder)
+        problem = (self._returned or self._bring_back(holder)).problem
         # A host that kept its power and lost only its connection to the controller rightly keeps its lock.
-        if problem and (step["outcome"] == KEPT or (problem, step["cause"]) == ("not_cut", "never_taken_over")):
+        if (problem, step["cause"]) == ("not_cut", "never_taken_over"):
             step.update(outcome=UNDECIDED, cause=problem)
-        elif not problem:
-            step["figures"]["back_ns"] = self._clock.now_ns() - begin_ns
 
     def _host_lost(self, stage: Stage) -> Figures:
         side = self._sides[stage.holder.host]
@@ -232,7 +238,14 @@ class PairTest:
             raise not_covered("no_command", host=side.host)
         with _guarded(side.host, side.guard) as guard:
             self._say(f"{side.host}: cutting the power")
-            return host_lost(stage, guard.refusal, side.cut, float(side.settings.get("lease_s") or 0))
+            bring_back = partial(self._bring_back, side.host)
+            lease_s = float(side.settings.get("lease_s") or 0)
+            return host_lost(stage, guard.refusal, side.cut, bring_back, lease_s)
+
+    def _bring_back(self, host: str) -> Return:
+        problem = self._return(host)
+        self._returned = Return(problem, self._lockers[host], self._began_ns.get(host, 0))
+        return self._returned
 
     def _check_may_cut(self, side: Side) -> None:
         """Raise StepEnd if the host must not be cut off or lose power, or if the other steps have already shown
@@ -274,6 +287,7 @@ class PairTest:
         self._lockers[host] = Lockers(agent, self._pair.label, self._clock)
         if ready:
             self._boots[host] = ready.boot_id
+            self._began_ns[host] = self._clock.now_ns() - ready.age_ns
         return ready is not None
 
     def _stage(self, holder: str) -> Stage:

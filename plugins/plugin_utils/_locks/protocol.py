@@ -31,7 +31,8 @@ OUTCOMES = frozenset((DONE, HELD, REFUSED, FREE, LOCKED, FAILED, ENDED, EACH))
 
 _READY = re.compile(
     r"ready (?P<run_id>[A-Za-z0-9][A-Za-z0-9_.-]{0,99}) (?P<boot_id>[0-9a-f-]{1,64})"
-    r" version=(?P<version>[A-Za-z0-9.+~-]{1,64}) uid=(?P<uid>[0-9]{1,10}) gid=(?P<gid>[0-9]{1,10})\Z"
+    r" version=(?P<version>[A-Za-z0-9.+~-]{1,64}) uid=(?P<uid>[0-9]{1,10}) gid=(?P<gid>[0-9]{1,10})"
+    r" age_ns=(?P<age_ns>[0-9]{1,19})\Z"
 )
 _USAGE = re.compile(r"([0-9]{1,2}) error usage(?: (.*))?\Z")
 _ANSWER = re.compile(r"([1-9][0-9]?) ([a-z]{1,16}) ([a-z]{1,16})((?: [a-z_]{1,32}=[A-Za-z0-9._:-]{1,1100})*)\Z")
@@ -44,14 +45,15 @@ class ProtocolError(ValueError):
 
 @dataclass(frozen=True)
 class Ready:
-    """The tester's first line: the ID of its run, the boot ID of its host, its version, and the user and the group that
-    it runs as."""
+    """The tester's first line: the ID of its run, the boot ID of its host, its version, the user and the group that it
+    runs as, and how long ago the first process of the host started."""
 
     run_id: str
     boot_id: str
     version: str
     uid: int
     gid: int
+    age_ns: int
 
 
 @dataclass(frozen=True)
@@ -82,8 +84,8 @@ def read_ready(line: str) -> Ready | None:
     found = _READY.match(line)
     if not found:
         return None
-    uid, gid = int(found["uid"]), int(found["gid"])
-    return Ready(found["run_id"], found["boot_id"], found["version"], uid, gid)
+    uid, gid, age_ns = (int(found[name]) for name in ("uid", "gid", "age_ns"))
+    return Ready(found["run_id"], found["boot_id"], found["version"], uid, gid, age_ns)
 
 
 def read_answer(line: str, at_ns: int) -> Answer:

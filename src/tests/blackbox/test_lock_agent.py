@@ -16,6 +16,7 @@ from support import (
     equal,
     frozen,
     mounted,
+    near,
     read,
     root_test,
     strace,
@@ -82,8 +83,12 @@ def first_line(place):
         with open("/proc/sys/kernel/random/boot_id") as file:
             boot_id = file.read().strip()
         words = agent.ready.split()
-        equal(words[:3] + words[4:], ["ready", "r", boot_id, "uid=%d" % os.geteuid(), "gid=%d" % os.getegid()])
+        equal(words[:3] + words[4:6], ["ready", "r", boot_id, "uid=%d" % os.geteuid(), "gid=%d" % os.getegid()])
         contains(subprocess.check_output([LOGDISK, "--version"], universal_newlines=True), words[3].split("=")[1])
+        with open("/proc/1/stat") as first, open("/proc/uptime") as up:
+            start_ticks = int(first.read().rpartition(")")[2].split()[19])
+            age_s = float(up.read().split()[0]) - start_ticks / os.sysconf("SC_CLK_TCK")
+        near(int(words[6].split("=")[1]) / 1e9, age_s, 10)
 
 
 @test
@@ -189,7 +194,7 @@ def signal_and_deadline(place):
         pid = agent.start(1)
         agent.must("1 create log 1048576")
         agent.must("1 open log")
-        agent.tell("1 write log 1")
+        agent.tell("1 write log 1 0")
         if number:
             agent.process.send_signal(number)
         equal(agent.wait(), (4, ""), number)
@@ -223,7 +228,7 @@ def killed_agent(place):
     agent.must("2 open lock")
     agent.tell("2 lock lock wait")
     agent.must("3 open log")
-    agent.tell("3 write log 1")
+    agent.tell("3 write log 1 0")
     until_answer(agent, "3 write each", lambda found: int(found["count"]) > 0)
     agent.process.kill()
     agent.process.wait()
@@ -304,7 +309,7 @@ def frozen_file_system_below_lockers(place):
             agent.must("%d open lock" % number)
         agent.must("1 lock lock try 1", "held")
         agent.must("1 open log")
-        agent.tell("1 write log 1")
+        agent.tell("1 write log 1 0")
         before = until_answer(agent, "1 write each", lambda found: int(found["count"]) > 0)
         with frozen(point):
             found = until_answer(agent, "1 write each", lambda found: int(found["pause_max_ns"]) > 1500000000)
@@ -336,7 +341,7 @@ def sanitized(place):
                 agent.start(number, "lock", "log", "record", "nonce")
             agent.must("1 lock lock wait", "held")
             agent.tell("2 lock lock wait", "3 lock lock poll 5")
-            agent.tell("1 verify lock 5", "1 write log 1", "1 add record 20", "1 scan log 1 2", "1 test lock")
+            agent.tell("1 verify lock 5", "1 write log 1 0", "1 add record 20", "1 scan log 1 2 0 0 0", "1 test lock")
             agent.tell("1 nonce nonce write abcd", "1 nonce nonce read")
             agent.must_answer("1 nonce", "done")
             agent.must_answer("1 nonce", "done")
@@ -351,10 +356,10 @@ def sanitized(place):
             agent.must("1 many m 30")
             agent.must("1 close lock")
             agent.must("1 exit", "ended")
-            agent.tell("2 write log 2", "2 verify lock 5")
+            agent.tell("2 write log 2 0", "2 verify lock 5")
             until_answer(agent, "2 write each", lambda found: int(found["count"]) > 0)
             equal(agent.ask("2 kill"), "ended signal=KILL")
-            agent.tell("3 write log 3")
+            agent.tell("3 write log 3 0")
             until_answer(agent, "3 write each", lambda found: int(found["count"]) > 0)
             equal(agent.ask("3 exit"), "ended status=0")
         found = [name for name in os.listdir(place.path) if name.startswith(kind + "-log")]

@@ -11,6 +11,7 @@ from support import contains, equal, preloaded, strace, test, until
 
 RING_PAGES = 64
 SECTORS = PAGE // 512
+UNKNOWN = 2**64 - 1
 CONTROL = """
     #include <dlfcn.h>
     #include <errno.h>
@@ -202,44 +203,94 @@ def torn_record(place):
         equal(agent.must("1 add record 0")["torn"], "0")
 
 
+def scan(agent, acknowledged=0, known=UNKNOWN, own=0):
+    """Returns what locker 1 of an agent finds of the writers with the seeds 1 and 2."""
+    return agent.must("1 scan log 1 2 %d %d %d" % (acknowledged, known, own))
+
+
+def write_ring(agent, seed):
+    """Lets locker 1 write the log more than once, and returns the number of its writes."""
+    agent.tell("1 write log %d 0" % seed)
+    until_answer(agent, "1 write each", lambda found: int(found["count"]) > RING_PAGES)
+    agent.tell("1 stop write")
+    return int(agent.must_answer("1 write", "done")["count"])
+
+
 @test
 def writes_of_two(place):
-    """Each sector is traced to its writer, and a late write of the first writer is found."""
+    """Each sector is traced to its writer, and a late write of the first writer is found, wherever it lands."""
     folder = make_folder(place)
     with agents(folder, 2) as (one, two):
         create(one, log=RING_PAGES)
         for agent in (one, two):
             agent.start(1, "log")
-        equal(one.must("1 scan log 1 2")["other_sectors"], str(RING_PAGES * SECTORS), "new")
-        one.tell("1 write log 1")
-        until_answer(one, "1 write each", lambda found: int(found["count"]) > RING_PAGES)
-        one.tell("1 stop write")
-        first = one.must_answer("1 write", "done")
-        found = two.must("1 scan log 1 2")
-        equal((found["a_sectors"], found["a_write_max"]), (str(RING_PAGES * SECTORS), first["count"]), "of the first")
+        equal(scan(one)["other_sectors"], str(RING_PAGES * SECTORS), "new")
+        first = write_ring(one, 1)
+        found = scan(two, first, first)
+        equal((found["a_sectors"], found["a_write_max"]), (str(RING_PAGES * SECTORS), str(first)), "of the first")
+        equal((found["late_sectors"], found["late_writes"], found["lost"]), ("0", "0", "0"))
+        found = scan(two, first, first - 2)
+        equal((found["late_sectors"], found["late_writes"]), (str(2 * SECTORS), "2"), "later than known")
         with open(os.path.join(folder, "log"), "rb") as file:
-            late = file.read(PAGE)
-        two.tell("1 write log 2")
-        until_answer(two, "1 write each", lambda found: int(found["pass"]) >= 1)
-        two.tell("1 stop write")
-        second = two.must_answer("1 write", "done")
-        found = one.must("1 scan log 1 2")
+            late = file.read(2 * PAGE)
+        second = write_ring(two, 2)
         equal(
-            found,
+            scan(one, first, first, second),
             {
                 "a_sectors": "0",
                 "b_sectors": str(RING_PAGES * SECTORS),
                 "other_sectors": "0",
                 "a_write_max": "0",
-                "b_write_max": second["count"],
+                "b_write_max": str(second),
                 "late_sectors": "0",
+                "late_writes": "0",
+                "lost": "0",
             },
         )
         with open(os.path.join(folder, "log"), "r+b") as file:
             file.seek(7 * PAGE)
-            file.write(late[:512])
-        found = two.must("1 scan log 1 2")
-        equal((found["a_sectors"], found["late_sectors"]), ("1", "1"))
+            file.write(late[: PAGE + 512])
+        found = scan(two, first, first, second)
+        equal((found["a_sectors"], found["late_sectors"], found["late_writes"]), ("9", "9", "2"))
+
+
+@test
+def acknowledged_writes_that_are_missing(place):
+    """A page must contain its last acknowledged write or a later one. A part of a page is not enough."""
+    folder = make_folder(place)
+    with agents(folder, before=strace(place, "pwritev:error=EIO:when=%d" % (RING_PAGES + 11))) as agent:
+        create(agent, log=RING_PAGES)
+        agent.start(1, "log")
+        equal(scan(agent, 5)["lost"], "5", "nothing was written")
+        with open(os.path.join(folder, "log"), "rb") as file:
+            empty = file.read()
+        agent.tell("1 write log 1 0")
+        written = int(agent.must_answer("1 write", "failed")["count"])
+        equal(written, RING_PAGES + 10)
+        for acknowledged in (0, 1, RING_PAGES, written):
+            equal(scan(agent, acknowledged)["lost"], "0", acknowledged)
+        equal(scan(agent, written + 3)["lost"], "3", "of the pass before")
+        with open(os.path.join(folder, "log"), "r+b") as file:
+            file.seek(9 * PAGE + 512)
+            file.write(empty[:512])
+            file.seek(30 * PAGE)
+            file.write(empty[: 2 * PAGE])
+        equal(scan(agent, written)["lost"], "3")
+        equal(scan(agent, written, own=31)["lost"], "1", "the other pages were written by the second writer")
+
+
+@test
+def writes_end_after_a_pause(place):
+    """Nothing is written after the pause, so that what was acknowledged before it can be read."""
+    folder = make_folder(place)
+    with agents(folder, before=strace(place, "pwritev:delay_exit=600000:when=%d" % (RING_PAGES + 5))) as agent:
+        create(agent, log=RING_PAGES)
+        agent.start(1, "log")
+        agent.tell("1 write log 1 500")
+        found = agent.must_answer("1 write", "done")
+        equal(found["count"], str(RING_PAGES + 5))
+        assert 500_000_000 < int(found["pause_max_ns"]) < 5_000_000_000, found
+        equal(scan(agent, RING_PAGES + 5, RING_PAGES + 5)["late_sectors"], "0")
 
 
 @test
@@ -249,19 +300,19 @@ def old_writes_are_not_late(place):
     with agents(folder, before=strace(place, "pwritev:error=EIO:when=11")) as agent:
         create(agent, log=RING_PAGES)
         agent.start(1, "log")
-        agent.tell("1 write log 1")
+        agent.tell("1 write log 1 0")
         equal(agent.must_answer("1 write", "failed")["errno"], "EIO")
         with open(os.path.join(folder, "log"), "rb") as file:
             old = file.read()
         agent.start(2, "log")
-        agent.tell("2 write log 2")
+        agent.tell("2 write log 2 0")
         found = agent.must_answer("2 write", "failed")
         equal((found["errno"], found["count"]), ("EIO", "10"))
         with open(os.path.join(folder, "log"), "r+b") as file:
             for page in (4, 40):
                 file.seek(page * PAGE)
                 file.write(old[:PAGE])
-        found = agent.must("1 scan log 1 2")
+        found = scan(agent, 0, 10, 10)
         equal((found["a_sectors"], found["late_sectors"], found["b_write_max"]), ("16", "8", "10"))
 
 
@@ -302,14 +353,14 @@ def verification_and_writes_stop(place):
         create(agent, lock=1, log=RING_PAGES)
         agent.start(1, "lock", "log")
         for turn in range(2):
-            agent.tell("1 write log %d" % turn, "1 verify lock 1")
+            agent.tell("1 write log %d 0" % turn, "1 verify lock 1")
             until_answer(agent, "1 verify each", lambda found: "ns" in found)
             agent.tell("1 stop write", "1 stop verify")
             agent.must_answer("1 write", "done")
             assert int(agent.must_answer("1 verify", "done")["count"]) > 0
         agent.tell("1 stop write")
         contains(agent.answer("1 error"), "nothing to stop")
-        agent.tell("1 write log 3", "1 write log 4")
+        agent.tell("1 write log 3 0", "1 write log 4 0")
         contains(agent.answer("1 error"), "already doing that")
         until_answer(agent, "1 write each", lambda found: int(found["count"]) > 0)
         read = len(agent.lines)

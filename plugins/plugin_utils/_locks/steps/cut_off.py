@@ -10,29 +10,21 @@ from __future__ import annotations
 import contextlib
 from typing import Protocol
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import END_S, Locker
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import (
-    LOCK,
-    LOG,
-    LOG_BYTES,
-    Load,
-    Prober,
-    Stage,
-    take,
-)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.load import Load, Writer
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import END_S
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import Stage
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import Figures, StepEnd, broken, undecided
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.takeover import WRITE_S, Takeover
 
-WRITE_S = 300.0
-"""How long the new holder may take to write the whole log."""
 RETURN_S = 180.0
-"""How long the old holder's writer may take to end after its host is back. NFS clients wait for up to a minute before
-they connect again, and then recover their state."""
+"""How long the writers of the old holder may take to end after its host is back. NFS clients wait for up to a minute
+before they connect again, and then recover their state."""
 CUT_S = 5.0
 """How long writes may still return after the host was cut off."""
+ARRIVE_NS = 1_000_000_000
+"""How long after the cut a write that the file server had received before may still land."""
 GO_ON_S = 5.0
 """How long to let an old holder continue to write."""
-SCAN_S = 300.0
-SECTOR_BYTES = 512
 
 
 class Partition(Protocol):
@@ -47,52 +39,53 @@ class Partition(Protocol):
 
 
 def cut_off(stage: Stage, partition: Partition) -> Figures:
-    """Return the figures of the takeover. The new holder writes the whole log once, so that each later write of the old
+    """Return the figures of the takeover. The new holder writes all of both logs, so that each later write of the old
     holder can be detected."""
-    prober = Prober(stage.open(stage.other, LOCK))
-    old = stage.load()
-    stage.refuse_early(prober)
-    old.check()
+    takeover = Takeover(stage)
+    old = takeover.old
     stage.clock.check()
     begin_ns = partition.cut(stage.takeover_s + WRITE_S)
+    is_cut = takeover.is_gone_for_sure = True
+
+    def bring_back() -> str:
+        nonlocal is_cut
+        partition.heal()
+        is_cut = False
+        takeover.figures["back_ns"] = stage.clock.now_ns() - begin_ns
+        problem = _end_of(stage, old)
+        takeover.errors = {writer.kind: writer.errno for writer in old.writers if not problem}
+        takeover.figures["errno"] = old.log.errno
+        old.kill()
+        stage.wait_until(old.is_gone, END_S)
+        return problem
+
     try:
-        figures = _wait_for_takeover(stage, prober, old, begin_ns)
-        new = _write_all(stage, prober.locker)
+        figures = _wait_for_takeover(stage, takeover, begin_ns)
+        return takeover.complete(begin_ns + ARRIVE_NS, bring_back, figures)
     except Exception:
-        with contextlib.suppress(StepEnd):
-            partition.heal()
+        if is_cut:
+            with contextlib.suppress(StepEnd):
+                partition.heal()
         raise
-    partition.heal()
-    figures["back_ns"] = stage.clock.now_ns() - begin_ns
-    errno = _end_of(stage, old)
-    old.locker.kill()
-    stage.wait_until(old.locker.is_gone, END_S)
-    found = new.locker.must("scan", LOG, old.seed, new.seed, patience_s=SCAN_S)
-    figures.update(errno=errno, late_sectors=found.whole("a_sectors"), own_sectors=found.whole("b_sectors"))
-    if figures["late_sectors"]:
-        raise broken("late_write_landed", **figures)
-    if not errno:
-        raise broken("not_fenced", **figures)
-    if figures["own_sectors"] < LOG_BYTES // SECTOR_BYTES:
-        raise undecided("log_incomplete", **figures)
-    return figures
 
 
-def _wait_for_takeover(stage: Stage, prober: Prober, old: Load, begin_ns: int) -> Figures:
+def _wait_for_takeover(stage: Stage, takeover: Takeover, begin_ns: int) -> Figures:
     """Wait until the other host has the lock, and return the figures of the takeover. Raises StepEnd if it never gets
     the lock, if the old holder continues to write because it reaches the file server in another way, or if no write of
     the old holder is pending any more."""
+    old, prober = takeover.old, takeover.prober
 
     def is_connected() -> bool:
         old.is_broken()
-        return old.progressed_ns() > begin_ns + CUT_S * 1e9
+        return old.log.progressed_ns() > begin_ns + CUT_S * 1e9
 
-    stage.wait_until(lambda: prober.has_it() or is_connected(), stage.takeover_s)
+    stage.wait_until(lambda: takeover.is_done() or is_connected(), stage.takeover_s)
     if not prober.granted_ns and is_connected():
         raise undecided("still_connected", host=stage.holder.host)
     if not prober.granted_ns:
         raise broken("never_taken_over", takeover_ns=round(stage.takeover_s * 1e9), tries=len(prober.refusals))
-    if errno := old.write_failure():
+    old.is_broken()
+    if errno := old.log.errno:
         raise undecided("nothing_pending", errno=errno)
     return {
         "takeover_ns": prober.granted_ns - begin_ns,
@@ -101,32 +94,15 @@ def _wait_for_takeover(stage: Stage, prober: Prober, old: Load, begin_ns: int) -
     }
 
 
-def _write_all(stage: Stage, locker: Locker) -> Load:
-    """Let the new holder lock the log and write all of it once, and then only hold the lock."""
-    locker.must("open", LOG)
-    take(locker, LOG, stage.takeover_s)
-    new = Load(locker)
-    if not stage.wait_until(lambda: new.has_written_all() or new.is_broken(), WRITE_S):
-        raise undecided("deadline", host=locker.host, verb="write")
-    new.check()
-    locker.tell("stop", "write")
-    locker.done("write", WRITE_S)
-    return new
-
-
 def _end_of(stage: Stage, old: Load) -> str:
-    """Return the name of the error with which the old holder's writes ended; empty if they continued without an
-    error."""
-    before = old.writes()
-    went_on: list[int] = []
+    """Wait until the pending writes of the old holder have ended. Returns the reason if they have not; otherwise
+    empty."""
+    before = {writer: writer.count() for writer in old.writers}
+    went_on: dict[Writer, int] = {}
 
-    def is_known() -> bool:
-        if old.write_failure():
-            return True
-        if old.writes() > before:
-            went_on.append(stage.clock.now_ns())
-        return bool(went_on) and stage.clock.now_ns() - went_on[0] > GO_ON_S * 1e9
+    def has_ended(writer: Writer) -> bool:
+        if not writer.has_ended() and writer.count() > before[writer]:
+            went_on.setdefault(writer, stage.clock.now_ns())
+        return writer.has_ended() or stage.clock.now_ns() - went_on.get(writer, stage.clock.now_ns()) > GO_ON_S * 1e9
 
-    if not stage.wait_until(is_known, RETURN_S):
-        raise undecided("deadline", host=stage.holder.host, verb="write")
-    return old.write_failure()
+    return "" if stage.wait_until(lambda: all(has_ended(writer) for writer in old.writers), RETURN_S) else "deadline"

@@ -2,19 +2,25 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A holder whose host loses power must lose its lock to the other host."""
+"""A holder whose host loses power must lose its lock to the other host, which must keep it when the host is back."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.background import Background, CommandResult
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import LOCK, Prober, Stage
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import Lockers
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.prober import Prober
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import Stage
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import Figures, StepEnd, broken, undecided
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.takeover import Takeover
 
-BREAK_S = 240.0
-"""How long after the start of the command the connection to the host may last. Commands may take two minutes, and some
-return before they take effect."""
+BREAK_S = 120.0
+"""How long after the end of the command the connection to the host may last, because some commands return before they
+take effect."""
+COMMAND_S = 3600.0
+"""How long any command may take."""
 NOTICE_S = 15.0
 """How long a connection to a host without power may appear to be alive."""
 DELAY_NS = 2_000_000_000
@@ -22,25 +28,49 @@ DELAY_NS = 2_000_000_000
 while the host had power."""
 
 
+ALIVE_NS = 3_000_000_000
+"""How long after its last sign of life a host may still write. Its tester sends a line every second."""
+
+
+@dataclass(frozen=True)
+class Return:
+    """How a host came back: the reason if it did not (otherwise empty), its lockers, and the time at which its first
+    process started."""
+
+    problem: str
+    lockers: Lockers
+    began_ns: int = 0
+
+
 def host_lost(
-    stage: Stage, refusal: Callable[[], str], cut: Callable[[], CommandResult], lease_s: float = 0.0
+    stage: Stage,
+    refusal: Callable[[], str],
+    cut: Callable[[], CommandResult],
+    bring_back: Callable[[], Return],
+    lease_s: float = 0.0,
 ) -> Figures:
     """Return the figures of the takeover, whose time is counted from the host's last sign of life. ``refusal`` returns
-    the reason why the power must not be cut now (empty if there is none), ``cut`` cuts it, and ``lease_s`` is the lease
-    of the file server (0 if it is not known)."""
-    prober = Prober(stage.open(stage.other, LOCK))
-    load = stage.load()
-    stage.refuse_early(prober)
+    the reason why the power must not be cut now (empty if there is none), ``cut`` cuts it, ``bring_back`` waits until
+    the host is back, and ``lease_s`` is the lease of the file server (0 if it is not known)."""
+    takeover = Takeover(stage)
+    prober, load = takeover.prober, takeover.old
     if why := refusal():
         raise undecided("queue_managers", why=why)
     stage.clock.check()
     command = Background(cut)
     agent = stage.holder.agent
-    stage.wait_until(lambda: prober.has_it() or agent.is_over or _has_failed(command), BREAK_S)
+    begin_ns = stage.clock.now_ns()
+
+    def is_decided() -> bool:
+        result = command.result
+        is_late = result is not None and stage.clock.now_ns() - begin_ns > (result.seconds + BREAK_S) * 1e9
+        return takeover.is_done() or agent.is_over or _has_failed(command) or is_late
+
+    stage.wait_until(is_decided, COMMAND_S + BREAK_S)
     is_over = agent.is_over or (not _has_failed(command) and stage.wait_until(lambda: agent.is_over, NOTICE_S))
     if not is_over:
         raise _still_there(prober, agent.last_ns, command)
-    has_it = stage.wait_until(prober.has_it, stage.takeover_s)
+    has_it = stage.wait_until(takeover.is_done, stage.takeover_s)
     figures = {
         "held_ns": agent.last_ns - load.begin_ns,
         "tries": len(prober.refusals),
@@ -56,7 +86,24 @@ def host_lost(
     # A file server does not release the locks of a lost host before its lease ends, so the host itself released them.
     if takeover_ns <= lease_s / 2 * 1e9:
         raise undecided("orderly_end", **figures)
-    return {"takeover_ns": takeover_ns, **figures}
+
+    def come_back() -> str:
+        back = bring_back()
+        stage.holder = back.lockers
+        if back.problem:
+            return back.problem
+        takeover.is_gone_for_sure = True
+        takeover.figures["back_ns"] = stage.clock.now_ns() - agent_lost_ns
+        # The host may have mounted the directory again and released its lock, before its lease ended.
+        if back.began_ns < prober.granted_ns:
+            takeover.figures["back_before_ns"] = prober.granted_ns - back.began_ns
+        return ""
+
+    agent_lost_ns = agent.last_ns
+    figures = takeover.complete(agent_lost_ns + ALIVE_NS, come_back, {"takeover_ns": takeover_ns, **figures})
+    if "back_before_ns" in figures:
+        raise undecided("seen_again", **figures)
+    return figures
 
 
 def _has_failed(command: Background) -> bool:

@@ -7,29 +7,28 @@ other host must be refused."""
 
 from __future__ import annotations
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import LOCK, Prober, Stage
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.load import load
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.prober import Prober
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import LOCK, Stage
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import Figures, broken, undecided
-
-RECENT_S = 20.0
-"""How long ago the other host was refused the lock for the last time, at most, when the load ends."""
 
 
 def under_load(stage: Stage, load_s: float) -> Figures:
     """Return the figures of a load that continues for ``load_s`` seconds after its first write."""
     prober = Prober(stage.open(stage.other, LOCK))
-    load = stage.load()
+    holder = load(stage)
 
     def is_decided() -> bool:
         if prober.has_it():
-            raise broken("granted", load_s=max(prober.granted_ns - load.begin_ns, 0) / 1e9, **load.figures())
-        load.check()
+            raise broken("granted", load_s=max(prober.granted_ns - holder.begin_ns, 0) / 1e9, **holder.figures())
+        holder.check()
         return False
 
     stage.wait_until(is_decided, load_s)
-    if not prober.refusals or stage.clock.now_ns() - prober.refusals[-1] > RECENT_S * 1e9:
-        raise undecided("deadline", host=stage.other.host, verb="lock", **load.figures())
+    if not prober.was_refused_lately():
+        raise undecided("deadline", host=stage.other.host, verb="lock", **holder.figures())
     return {
-        "load_s": (stage.clock.now_ns() - load.begin_ns) / 1e9,
+        "load_s": (stage.clock.now_ns() - holder.begin_ns) / 1e9,
         "tries": len(prober.refusals),
-        **load.figures(),
+        **holder.figures(),
     }

@@ -3,7 +3,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """A simulated file server with two hosts, whose time passes only when the code under test sleeps. The server can break
-its promises in several ways."""
+its promises in several ways.
+
+Some of the characters that the tests name: ``unfenced``, ``unlocked`` and ``silent`` let an old holder write (into all
+files, into those that nobody locked, or without effect). ``edge`` lets a write land just after the lease has ended, and
+``echo`` lets one land long after it was answered with an error. ``undoes`` and ``rolls_back`` undo writes at the end of
+a lease or at a failover. ``closes`` and ``reads`` release the locks of a host when one of its processes closes the file
+(``reads``: only if that process never asked for the lock). ``mounts`` releases all locks when a host comes back."""
 
 from __future__ import annotations
 
@@ -19,7 +25,11 @@ LEASE_S = 10
 LATE_S = 8
 CROWDED_S = 20
 SECOND_NS = 10**9
-WRITES_PER_S = 2000
+WRITES = 2000
+"""How many writes are made at a time, every half a second."""
+POSITIONS = 4096
+UNDONE = 200
+ECHO_S = 10
 
 
 class AtOnce:
@@ -53,7 +63,10 @@ class Process:
     host: str
     number: int
     wants: dict = field(default_factory=dict)
-    writes_seed: str = ""
+    writes: str = ""
+    seed: str = ""
+    longest_pause_ns: int = 0
+    has_asked: bool = False
     count: int = 0
     told: int = 0
     verifies: str = ""
@@ -79,9 +92,13 @@ class Server:
         self.expired = set()
         self.record, self.updates = 0, 0
         self.nonce = ""
-        self.stamps = collections.Counter()
+        self.logs = collections.defaultdict(lambda: [("", 0)] * POSITIONS)
+        self.undo = collections.defaultdict(lambda: collections.deque(maxlen=UNDONE))
+        self.locked = set()
+        self.visible_ns = 0
         self.load_since_ns = 0
         self.errno = "EAGAIN"
+        self.try_ns = 0
 
     def stage(self, holder="one", other="two"):
         for host in (holder, other):
@@ -97,6 +114,8 @@ class Server:
 
     def heal(self, host):
         self.cut_ns.pop(host, None)
+        if self.character == "mounts":
+            self.owner.clear()
 
     def lose(self, host):
         self.cut(host)
@@ -111,7 +130,11 @@ class Server:
 
     def fail_over(self, seconds=3):
         """Answer no write for some time."""
-        self.paused_until_ns = self.time.ns + seconds * SECOND_NS
+        self.paused_until_ns = self.time.ns + round(seconds * SECOND_NS)
+        for process in self.agents["one"].processes.values():
+            process.returned_ns = self.time.ns
+        if self.character == "rolls_back":
+            self.roll_back("one")
 
     # What the server does
 
@@ -128,6 +151,7 @@ class Server:
             return False
         if is_free or self.character == "grant" or crowded or is_local:
             self.owner[name] = process
+            self.locked.add(name)
             return True
         return False
 
@@ -136,6 +160,34 @@ class Server:
             if owner is process:
                 self.owner[name] = None
                 self.freed_ns[name] = self.time.ns
+
+    def land(self, name, seed, count):
+        """Store a write."""
+        position = (count - 1) % POSITIONS
+        self.undo[name].append((position, self.logs[name][position]))
+        self.logs[name][position] = (seed, count)
+
+    def roll_back(self, host):
+        for process in self.agents[host].processes.values():
+            while self.undo[process.writes]:
+                position, before = self.undo[process.writes].pop()
+                self.logs[process.writes][position] = before
+
+    def after(self, seconds, call):
+        """Call a function once, after some time."""
+        due_ns = self.time.ns + seconds * SECOND_NS
+
+        def look():
+            if self.time.ns >= due_ns:
+                self.time.due.remove(look)
+                call()
+
+        self.time.due.append(look)
+
+    def land_later(self, process, seconds):
+        """Let the pending write of a process land after some time."""
+        name, seed, count = process.writes, process.seed, process.count + 1
+        self.after(seconds, lambda: self.land(name, seed, count))
 
     def pass_time(self):
         self.expire()
@@ -147,10 +199,16 @@ class Server:
         for host, since_ns in self.cut_ns.items():
             if self.time.ns - since_ns < LEASE_S * SECOND_NS or self.character == "stale":
                 continue
-            for process in self.agents[host].processes.values():
-                if process in self.owner.values():
-                    self.release(process)
-                    self.expired.add((process.host, process.number))
+            processes = list(self.agents[host].processes.values())
+            if not any((process.host, process.number) in self.expired for process in processes):
+                if self.character == "undoes":
+                    self.roll_back(host)
+                for process in processes:
+                    if self.character == "edge" and process.writes:
+                        self.land_later(process, 0.2)
+            for process in processes:
+                self.release(process)
+                self.expired.add((process.host, process.number))
 
 
 class Host:
@@ -192,19 +250,23 @@ class Host:
 
     def do_open(self, process, name):
         self.say(process.number, "open done")
+        process.has_asked = False
 
     def do_create(self, process, name, size):
         self.say(process.number, "create done")
 
     def do_lock(self, process, name, mode, number=0):
+        process.has_asked = True
         if mode != "try":
             every_ns = number * 1_000_000 if mode == "poll" else 0
             process.wants[name] = (mode, every_ns, self.server.time.ns)
             return self.work(process)
         if self.server.grant(process, name):
             return self.say(process.number, "lock held tries=1 after_ns=1000")
+        try_ns = self.server.try_ns
+        self.server.time.ns += try_ns
         word = "refused" if self.server.errno in ("EAGAIN", "EACCES") else "failed"
-        return self.say(process.number, f"lock {word} tries={number} errno={self.server.errno}")
+        return self.say(process.number, f"lock {word} tries={number} after_ns={try_ns} errno={self.server.errno}")
 
     def do_unlock(self, process, name):
         self.server.release(process)
@@ -212,6 +274,10 @@ class Host:
 
     def do_close(self, process, name):
         self.server.release(process)
+        character = self.server.character
+        if character == "closes" or (character == "reads" and not process.has_asked):
+            for each in self.processes.values():
+                self.server.release(each)
         self.say(process.number, "close done")
 
     def do_exit(self, process):
@@ -245,16 +311,18 @@ class Host:
 
     def do_nonce(self, process, name, what, text=""):
         self.server.nonce = text if what == "write" else self.server.nonce
-        reads_nothing = {"elsewhere": self.host == "two", "drops": True}
+        is_early = self.host == "two" and self.server.time.ns < self.server.visible_ns
+        reads_nothing = {"elsewhere": self.host == "two", "drops": True, "honest": is_early}
         read = "-" if reads_nothing.get(self.server.character) else self.server.nonce
-        self.say(process.number, f"nonce done hex={read}")
+        self.say(process.number, f"nonce done hex={read or '-'}")
 
     def do_many(self, process, prefix, count):
         held = min(count, 10) if self.server.character == "few" else count
         self.say(process.number, f"many done held={held} errno={'-' if held == count else 'ENOLCK'}")
 
-    def do_write(self, process, name, seed):
-        process.writes_seed, process.count = str(seed), 0
+    def do_write(self, process, name, seed, longest_pause_ms):
+        process.writes, process.seed, process.count = name, str(seed), 0
+        process.longest_pause_ns, process.pause_max_ns = longest_pause_ms * 1_000_000, 900
         self.server.load_since_ns = self.server.time.ns
         process.told = process.returned_ns = self.server.time.ns
 
@@ -264,14 +332,26 @@ class Host:
 
     def do_stop(self, process, verb):
         if verb == "write":
-            process.writes_seed = ""
-            self.say(process.number, f"write done count={process.count} pause_max_ns=900")
+            self.end_writes(process)
 
-    def do_scan(self, process, name, one, two):
-        stamps = self.server.stamps
+    def end_writes(self, process):
+        process.writes = ""
+        self.say(process.number, f"write done count={process.count} pause_max_ns={process.pause_max_ns}")
+
+    def do_scan(self, process, name, one, two, acknowledged, known, own):
+        pages = self.server.logs[name]
+        of_one = {position: count for position, (seed, count) in enumerate(pages) if seed == str(one)}
+        of_two = [position for position, (seed, _count) in enumerate(pages) if seed == str(two)]
+        late = sum(position < own or count > known for position, count in of_one.items())
+        lost = sum(
+            of_one.get(position, 0) < acknowledged - (acknowledged - 1 - position) % POSITIONS
+            for position in range(min(own, POSITIONS), min(acknowledged, POSITIONS))
+        )
         self.say(
             process.number,
-            f"scan done a_sectors={stamps[str(one)]} b_sectors={stamps[str(two)]} other_sectors=0",
+            f"scan done a_sectors={8 * len(of_one)} b_sectors={8 * len(of_two)} other_sectors=0"
+            f" a_write_max={max(of_one.values(), default=0)} b_write_max=0 late_sectors={8 * late} late_writes={late}"
+            f" lost={lost}",
         )
 
     def work(self, process):
@@ -294,7 +374,7 @@ class Host:
                 process.wants[name] = (mode, every_ns, server.time.ns + every_ns)
         if process.adds:
             self.add(process)
-        if process.writes_seed:
+        if process.writes:
             self.write(process)
         if process.verifies and server.time.ns >= process.next_verify_ns and self.host not in server.cut_ns:
             process.next_verify_ns = server.time.ns + 2 * SECOND_NS
@@ -304,24 +384,32 @@ class Host:
             self.say(process.number, f"verify each ns={3_000_000_000 if server.character == 'slow' else 5_000_000}")
 
     def write(self, process):
-        server = self.server
+        server, name = self.server, process.writes
         is_expired = (process.host, process.number) in server.expired
         if self.host in server.cut_ns and server.character != "connected":
             return
-        if is_expired and server.character not in ("unfenced", "silent"):
-            process.writes_seed = ""
-            self.say(process.number, f"write failed errno=EIO count={process.count}")
+        is_fenced = {"unfenced": False, "silent": False, "unlocked": name in server.locked}.get(server.character, True)
+        if is_expired and is_fenced:
+            if server.character == "echo":
+                server.land_later(process, ECHO_S)
+            process.writes = ""
+            self.say(process.number, f"write failed errno=EIO count={process.count} pause_max_ns=900")
             return
-        if server.time.ns - process.told >= SECOND_NS // 2:
-            process.told = server.time.ns
-            if server.time.ns < server.paused_until_ns:
-                process.pause_max_ns = max(process.pause_max_ns, server.time.ns - process.returned_ns)
-                return self.say(process.number, f"write each count={process.count} pause_max_ns={process.pause_max_ns}")
-            process.returned_ns = server.time.ns
-            process.count += WRITES_PER_S
+        if server.time.ns - process.told < SECOND_NS // 2:
+            return
+        process.told = server.time.ns
+        if server.time.ns < server.paused_until_ns:
+            process.pause_max_ns = max(process.pause_max_ns, server.time.ns - process.returned_ns)
+            return self.say(process.number, f"write each count={process.count} pause_max_ns={process.pause_max_ns}")
+        pause_ns = server.time.ns - process.returned_ns
+        if pause_ns > SECOND_NS:
+            process.pause_max_ns = max(process.pause_max_ns, pause_ns)
+        process.returned_ns = server.time.ns
+        is_over = 0 < process.longest_pause_ns < process.pause_max_ns
+        for _write in range(1 if is_over else WRITES):
+            process.count += 1
             if server.character != "silent" or not is_expired:
-                server.stamps[process.writes_seed] += WRITES_PER_S
-            if not is_expired and process in server.owner.values() and server.stamps[process.writes_seed] >= 4096:
-                seed = process.writes_seed  # the whole log is its own
-                server.stamps = collections.Counter({seed: 32768})
-            self.say(process.number, f"write each count={process.count} pause_max_ns={process.pause_max_ns} pass=1")
+                server.land(name, process.seed, process.count)
+        if is_over:
+            return self.end_writes(process)
+        self.say(process.number, f"write each count={process.count} pause_max_ns={process.pause_max_ns} pass=1")

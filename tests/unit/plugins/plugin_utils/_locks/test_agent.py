@@ -13,7 +13,7 @@ import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks import agent as module
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.agent import Agent, AgentLostError
 
-READY = "ready R1 0a version=1 uid=0 gid=0"
+READY = "ready R1 0a version=1 uid=0 gid=0 age_ns=5"
 
 
 def agent(text):
@@ -59,7 +59,7 @@ def test_a_conversation_in_which_each_locker_has_its_own_answers():
     ("text", "why"),
     [
         ("import sys; print('no such directory', file=sys.stderr); sys.exit(2)", "no such directory"),
-        ("print('ready R2 0a version=1 uid=0 gid=0', flush=True); input()", "another run"),
+        ("print('ready R2 0a version=1 uid=0 gid=0 age_ns=5', flush=True); input()", "another run"),
         ("print('x\\n' * 2000, flush=True); input()", "none from the tester"),
         ("print('x' * 9999, flush=True); input()", "too long"),
         (f"print('{READY}\\nnonsense', flush=True); input()", "not an answer"),

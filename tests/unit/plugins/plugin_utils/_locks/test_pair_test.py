@@ -47,7 +47,7 @@ class World:
             self.server.gone.discard(host)
             self.server.heal(host)
         agent = self.server.agents[host] = Host(self.server, host)
-        ready = None if agent.is_over else SimpleNamespace(boot_id=str(self.boots[host]))
+        ready = None if agent.is_over else SimpleNamespace(boot_id=str(self.boots[host]), age_ns=SECOND_NS)
         agent.ready = lambda patience_s: self.server.time.sleep(0.1) or ready
         agent.end = lambda: 0
         return agent
@@ -127,7 +127,7 @@ def test_nothing_is_cut_if_the_second_host_gets_the_lock_anyway(world):
 
 def test_a_pair_with_a_broken_setting_is_not_tested_further(world):
     result = world("elsewhere").test()
-    assert outcomes(result) == [("settings", "one", "broken", "other_file_system")]
+    assert outcomes(result) == [("settings", "one", "broken", "not_shared")]
 
 
 def test_a_pair_whose_host_could_not_be_prepared(world):

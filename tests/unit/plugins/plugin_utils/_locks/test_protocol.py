@@ -17,8 +17,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.protocol impo
 
 
 def test_the_first_line():
-    line = "ready 20260101T000000Z-abcdef 0a1b-2c version=1.4.0-rc1 uid=1001 gid=100"
-    assert read_ready(line) == Ready("20260101T000000Z-abcdef", "0a1b-2c", "1.4.0-rc1", 1001, 100)
+    line = "ready 20260101T000000Z-abcdef 0a1b-2c version=1.4.0-rc1 uid=1001 gid=100 age_ns=5"
+    assert read_ready(line) == Ready("20260101T000000Z-abcdef", "0a1b-2c", "1.4.0-rc1", 1001, 100, 5)
     assert read_ready("Last login: Tue") is None
     assert read_ready(line + " x") is None
 

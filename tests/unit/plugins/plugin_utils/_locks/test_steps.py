@@ -10,16 +10,22 @@ from functools import partial
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.background import CommandResult
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import Lockers
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import as_dict, outcome_of, undecided
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps import host_lost as module_host_lost
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps import server_failover as module_failover
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.concurrent_updates import concurrent_updates
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.cut_off import cut_off
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.hand_over import WAYS, hand_over
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.host_lost import host_lost
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.host_lost import Return, host_lost
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.lock_count import lock_count
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.second_refused import same_host, second_refused
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.server_failover import server_failover
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.server_failover import (
+    AT_ONCE_S,
+    FAILOVER_S,
+    grace_period_s,
+    server_failover,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.settings import same_file_system
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.under_load import under_load
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._locks.simulated import (
@@ -63,13 +69,23 @@ def made(step, character="honest", server=None):
 
 @pytest.mark.parametrize("step", [second_refused, same_host])
 def test_a_second_process_is_refused_every_time(step):
-    assert made(step) == ("kept", "", {"tries": 100, "errno": "EAGAIN"})
+    outcome, cause, figures = made(step)
+    assert (outcome, cause, figures["tries"], figures["errno"]) == ("kept", "", 100, "EAGAIN")
     assert made(step, "grant")[:2] == ("broken", "granted")
+
+
+def test_a_holder_keeps_its_lock_when_other_processes_of_its_host_close_the_file():
+    figures = made(same_host)[2]
+    assert (figures["tries_after_close"], figures["tries_after_read"]) == (100, 100)
+    outcome, cause, figures = made(same_host, "closes")
+    assert (outcome, cause, figures["way"]) == ("broken", "lost_at_close", "close")
+    outcome, cause, figures = made(same_host, "reads")
+    assert (outcome, cause, figures["way"], figures["tries_after_close"]) == ("broken", "lost_at_close", "read", 100)
 
 
 def test_a_lock_that_each_host_has_for_itself_refuses_only_on_the_same_host():
     assert made(second_refused, "local")[:2] == ("broken", "granted")
-    assert made(same_host, "local")[:2] == ("kept", "")
+    assert made(same_host, "local")[:2] == ("broken", "lost_at_close")
 
 
 def test_an_error_is_not_a_refusal():
@@ -82,12 +98,21 @@ def test_an_error_is_not_a_refusal():
 def test_a_lock_is_handed_over(way):
     outcome, cause, figures = made(partial(hand_over, way=way))
     assert (outcome, cause, figures["way"]) == ("kept", "", way)
-    assert figures["wait_ns"] < SECOND_NS and figures["poll_ns"] < SECOND_NS
+    assert figures["wait_ns"] < SECOND_NS and figures["poll_ns"] < 3 * SECOND_NS
+    assert (figures["try_ns"], figures["poll_round_ns"]) == (0, 2 * SECOND_NS)
+
+
+def test_a_server_that_is_merely_slow_is_told_from_one_that_notifies_late():
+    """What one attempt takes can be subtracted from both ways."""
+    server = Server()
+    server.try_ns = 2 * SECOND_NS
+    figures = made(partial(hand_over, way="close"), server=server)[2]
+    assert (figures["try_ns"], figures["poll_round_ns"]) == (2 * SECOND_NS, 4 * SECOND_NS)
 
 
 def test_a_waiter_that_is_told_late_and_one_that_gets_the_lock_too_early():
     outcome, _cause, figures = made(partial(hand_over, way="close"), "late")
-    assert outcome == "kept" and figures["poll_ns"] < SECOND_NS
+    assert outcome == "kept" and figures["poll_ns"] < 3 * SECOND_NS
     assert figures["wait_ns"] == pytest.approx(LATE_S * SECOND_NS, rel=0.01)
     assert made(partial(hand_over, way="close"), "grant")[:2] == ("broken", "granted")
 
@@ -191,12 +216,19 @@ def test_a_holder_that_is_cut_off_loses_its_lock_and_cannot_write():
     assert (outcome, cause, figures["errno"], figures["late_sectors"]) == ("kept", "", "EIO", 0)
     assert figures["takeover_ns"] == pytest.approx(LEASE_S * SECOND_NS, rel=0.1)
     assert figures["back_ns"] > figures["takeover_ns"] and figures["own_sectors"] > 0
+    assert (figures["unlocked_late_sectors"], figures["late_writes"], figures["acknowledged_lost"]) == (0, 0, 0)
+    assert figures["acknowledged"] > 0 and figures["refused_after_return"] > 50
 
 
 @pytest.mark.parametrize(
     ("character", "outcome", "cause"),
     [
         ("unfenced", "broken", "late_write_landed"),
+        ("unlocked", "broken", "late_write_landed"),
+        ("edge", "broken", "late_write_landed"),
+        ("echo", "broken", "late_write_landed"),
+        ("undoes", "broken", "acknowledged_lost"),
+        ("mounts", "broken", "lost_at_return"),
         ("silent", "broken", "not_fenced"),
         ("stale", "broken", "never_taken_over"),
         ("grant", "broken", "granted"),
@@ -213,13 +245,55 @@ def test_what_a_cut_host_must_not_be_able_to_do(character, outcome, cause):
     assert not partition.is_cut
 
 
+@pytest.mark.parametrize(
+    ("character", "log", "when", "locked", "unlocked"),
+    [
+        ("unfenced", "locked", "later", True, True),
+        ("unlocked", "unlocked", "later", False, True),
+        ("edge", "locked", "takeover", True, True),
+        ("echo", "locked", "end", True, True),
+    ],
+)
+def test_a_late_write_is_seen_wherever_and_whenever_it_lands(character, log, when, locked, unlocked):
+    server = Server(character)
+    figures = made(partial(cut_off, partition=Filter(server)), server=server)[2]
+    assert (figures["log"], figures["when"]) == (log, when)
+    assert (figures["late_writes"] > 0, figures["unlocked_late_writes"] > 0) == (locked, unlocked)
+    assert figures["late_sectors"] == 8 * figures["late_writes"]
+
+
+def test_a_late_write_that_lands_before_the_new_holder_writes():
+    """It lands after the logs were read at the takeover, in a page that the new holder overwrites."""
+    server = Server()
+    stage = server.stage()
+    honest = Server.expire
+
+    def expire():
+        is_first = not server.expired
+        honest(server)
+        if is_first and server.expired:
+            for process in server.agents["one"].processes.values():
+                if process.writes == "pair1-log":
+                    server.land_later(process, 3)
+
+    server.expire = expire
+    outcome, cause, figures = outcome_of(partial(cut_off, stage, Filter(server)))
+    assert (outcome, cause, figures["late_writes"]) == ("broken", "late_write_landed", 1)
+
+
+def test_acknowledged_writes_that_are_undone_are_counted():
+    server = Server("undoes")
+    figures = made(partial(cut_off, partition=Filter(server)), server=server)[2]
+    assert figures["acknowledged_lost"] == 400 and figures["acknowledged"] > 400
+
+
 class WritesEndEarly(Filter):
     """The writes of the holder fail when it is cut off, and not because it has lost its lock."""
 
     def cut(self, limit_s):
         agent = self._server.agents["one"]
-        (process,) = (each for each in agent.processes.values() if each.writes_seed)
-        process.writes_seed = ""
+        (process,) = (each for each in agent.processes.values() if each.writes == "pair1-log")
+        process.writes = ""
         agent.say(process.number, f"write failed errno=ENOSPC count={process.count}")
         return super().cut(limit_s)
 
@@ -231,8 +305,9 @@ def test_writes_that_ended_before_the_takeover_could_not_land_after_it():
 
 
 def test_a_log_in_which_writes_of_the_new_holder_are_missing_decides_nothing(monkeypatch):
-    def scan(host, process, name, one, two):
-        host.say(process.number, "scan done a_sectors=0 b_sectors=0 other_sectors=32768")
+    def scan(host, process, name, *numbers):
+        nothing = "a_sectors=0 b_sectors=0 a_write_max=0 late_sectors=0 late_writes=0 lost=0"
+        host.say(process.number, f"scan done {nothing} other_sectors=32768")
 
     monkeypatch.setattr(Host, "do_scan", scan)
     server = Server()
@@ -249,13 +324,23 @@ def test_a_proven_fault_is_reported_although_the_host_could_not_be_reconnected()
     assert made(partial(cut_off, partition=HealsBadly(server)), server=server)[:2] == ("broken", "never_taken_over")
 
 
-def lost(server, result=OK, refusal="", is_lost=True, lose=Server.lose, lease_s=0.0):
+def lost(server, result=OK, refusal="", is_lost=True, lose=Server.lose, lease_s=0.0, **returns):
     def cut():
         if is_lost:
             lose(server, "one")
         return result
 
-    return made(partial(host_lost, refusal=lambda: refusal, cut=cut, lease_s=lease_s), server=server)
+    step = partial(host_lost, refusal=lambda: refusal, cut=cut, bring_back=lambda: back(server, **returns))
+    return made(partial(step, lease_s=lease_s), server=server)
+
+
+def back(server, problem="", after_s=60, booted_s=5):
+    """Let a host come back that has booted for some time."""
+    server.time.sleep(after_s)
+    server.gone.discard("one")
+    server.heal("one")
+    server.agents["one"] = Host(server, "one")
+    return Return(problem, Lockers(server.agents["one"], "pair1", server.time), server.time.ns - booted_s * SECOND_NS)
 
 
 def test_a_host_without_power_loses_its_lock():
@@ -263,6 +348,8 @@ def test_a_host_without_power_loses_its_lock():
     assert (outcome, cause, figures["status"]) == ("kept", "", 0)
     assert figures["takeover_ns"] == pytest.approx(LEASE_S * SECOND_NS, rel=0.2)
     assert figures["held_ns"] > 0 and figures["tries"] > 1
+    assert figures["back_ns"] > 60 * SECOND_NS and figures["refused_after_return"] > 50
+    assert (figures["late_writes"], figures["unlocked_late_writes"], figures["acknowledged_lost"]) == (0, 0, 0)
     assert lost(Server("stale"))[:2] == ("broken", "never_taken_over")
 
 
@@ -277,6 +364,25 @@ def test_a_cut_that_is_none():
         "no such outlet",
     )
     assert lost(Server(), refusal="QM1 runs")[1:] == ("queue_managers", {"why": "QM1 runs"})
+
+
+@pytest.mark.parametrize(
+    ("character", "cause"),
+    [("mounts", "lost_at_return"), ("undoes", "acknowledged_lost"), ("edge", "late_write_landed")],
+)
+def test_what_a_server_must_not_do_when_a_host_is_lost_and_comes_back(character, cause):
+    assert lost(Server(character))[:2] == ("broken", cause)
+    assert lost(Server(character), problem="did_not_come_back")[:2] == (
+        ("broken", cause) if character == "undoes" else ("undecided", "did_not_come_back")
+    )
+
+
+def test_a_takeover_after_the_host_had_booted_again_proves_nothing():
+    """The host may have released its lock itself when it mounted the directory again."""
+    outcome, cause, figures = lost(Server(), booted_s=75)
+    assert (outcome, cause) == ("undecided", "seen_again")
+    assert figures["back_before_ns"] > 0
+    assert lost(Server(), problem="did_not_come_back")[:2] == ("undecided", "did_not_come_back")
 
 
 def released(server, host):
@@ -313,12 +419,12 @@ def test_a_lock_that_is_granted_while_its_holder_has_power():
     assert lost(server, lose=give_away)[:2] == ("broken", "granted")
 
 
-def failed_over(server, during, result=OK):
+def failed_over(server, during, result=OK, grace_s=20.0):
     def fail_over():
         during()
         return result
 
-    return made(partial(server_failover, fail_over=fail_over), server=server)
+    return made(partial(server_failover, fail_over=fail_over, grace_s=grace_s), server=server)
 
 
 def test_a_server_that_fails_over():
@@ -326,17 +432,137 @@ def test_a_server_that_fails_over():
     outcome, cause, figures = failed_over(server, server.fail_over)
     assert (outcome, cause) == ("kept", "") and figures["tries"] >= 10
     assert figures["write_pause_max_ns"] > 2 * SECOND_NS
-    assert failed_over(Server(), lambda: None)[:2] == ("undecided", "no_failover_seen")
-    forgets = Server()
-    assert failed_over(forgets, forgets.owner.clear)[:2] == ("broken", "lock_lost_at_failover")
+    assert 0 <= figures["pause_after_ns"] < SECOND_NS and figures["earlier_pause_max_ns"] == 900
+    assert figures["acknowledged"] > 0 and figures["acknowledged_lost"] == 0
+    assert figures["refused_s"] == pytest.approx(20, abs=1)
     failed = CommandResult(None, "", "the command had not ended", 120.0)
     assert failed_over(Server(), lambda: None, failed)[:2] == ("undecided", "command_failed")
 
 
+@pytest.mark.parametrize(("lease_s", "watched_s"), [(0, 90), (10, 20), (45, 45), (300, 120)])
+def test_refusals_are_watched_for_the_grace_period(lease_s, watched_s):
+    assert grace_period_s(lease_s) == watched_s
+
+
+def test_an_ordinary_stall_is_no_failover():
+    assert failed_over(Server(), lambda: None)[:2] == ("undecided", "no_failover_seen")
+    stalls = Server()
+    assert failed_over(stalls, lambda: stalls.fail_over(0.6))[:2] == ("undecided", "no_failover_seen")
+
+
+def test_a_pause_like_those_before_is_no_failover():
+    server = Server()
+    server.after(5, partial(server.fail_over, 2))
+    outcome, cause, figures = failed_over(server, lambda: server.fail_over(4))
+    assert (outcome, cause) == ("undecided", "no_failover_seen")
+    assert figures["earlier_pause_max_ns"] >= 2 * SECOND_NS
+
+
+def test_a_pause_that_begins_long_after_the_command_is_no_failover():
+    server = Server()
+    late = partial(server.after, 119, server.fail_over)
+    assert failed_over(server, late)[:2] == ("kept", "")
+    server = Server()
+    too_late = partial(server.after, 125, server.fail_over)
+    assert failed_over(server, too_late)[:2] == ("undecided", "no_failover_seen")
+
+
+def test_a_failover_that_never_ends_is_a_fault():
+    server = Server()
+    outcome, cause, figures = failed_over(server, lambda: server.fail_over(10_000))
+    assert (outcome, cause) == ("broken", "pause_not_ended")
+    assert figures["write_pause_max_ns"] > (FAILOVER_S - 10) * SECOND_NS
+
+
+def test_a_failover_that_never_ends_is_a_fault_although_the_command_was_stopped(monkeypatch):
+    """A command may wait until the file server answers again."""
+    server = Server()
+
+    class Stopped:
+        result = None
+
+        def __init__(self, function):
+            stopped = function()
+            server.after(120, lambda: setattr(self, "result", stopped))
+
+    monkeypatch.setattr(module_failover, "Background", Stopped)
+    stopped = CommandResult(None, "", "the command had not ended", 120.0)
+    assert failed_over(server, lambda: server.fail_over(10_000), stopped)[:2] == ("broken", "pause_not_ended")
+
+
+def test_a_verification_that_hangs_when_the_failover_step_ends_counts_with_its_age(monkeypatch):
+    server = Server()
+    honest = Host.work
+
+    def work(host, process):
+        if server.paused_until_ns:
+            process.next_verify_ns = server.time.ns + SECOND_NS
+        return honest(host, process)
+
+    monkeypatch.setattr(Host, "work", work)
+    figures = failed_over(server, server.fail_over, grace_s=60.0)[2]
+    assert figures["verification_max_ns"] > 55 * SECOND_NS
+
+
+def test_locks_that_are_lost_at_a_failover_or_after_it():
+    forgets = Server()
+    assert failed_over(forgets, forgets.owner.clear)[:2] == ("broken", "lock_lost_at_failover")
+    later = Server()
+
+    def fail_over():
+        later.fail_over()
+        later.after(3 + 15, later.owner.clear)
+
+    outcome, cause, figures = failed_over(later, fail_over)
+    assert (outcome, cause) == ("broken", "lock_lost_after_failover")
+    assert AT_ONCE_S < figures["after_ns"] / SECOND_NS < 17
+
+
+def test_acknowledged_writes_that_a_failover_undoes():
+    server = Server("rolls_back")
+    outcome, cause, figures = failed_over(server, server.fail_over)
+    assert (outcome, cause, figures["acknowledged_lost"]) == ("broken", "acknowledged_lost", 400)
+
+
 def test_what_one_host_writes_is_read_by_the_other():
-    assert made(same_file_system) == ("kept", "", {})
-    assert made(same_file_system, "elsewhere") == ("broken", "other_file_system", {"host": "two"})
-    assert made(same_file_system, "drops") == ("broken", "write_lost", {"host": "one"})
+    settings = {"two": {"path": "/MQHA", "uid": 1001}}
+    read = partial(same_file_system, settings=settings)
+    assert made(read) == ("kept", "", {})
+    assert made(read, "elsewhere") == ("broken", "not_shared", {"host": "two", "path": "/MQHA"})
+    assert made(read, "drops") == ("broken", "write_lost", {"host": "one"})
+
+
+def test_data_that_become_visible_late_are_no_fault():
+    server = Server()
+    server.visible_ns = server.time.ns + SECOND_NS // 3
+    outcome, cause, figures = made(same_file_system, server=server)
+    assert (outcome, cause) == ("kept", "") and figures["visible_after_ns"] == pytest.approx(SECOND_NS / 3, rel=0.2)
+
+
+@pytest.mark.parametrize(
+    ("errno", "outcome", "cause"),
+    [
+        ("ENOENT", "broken", "not_shared"),
+        ("EACCES", "undecided", "not_permitted"),
+        ("EPERM", "undecided", "not_permitted"),
+        ("EIO", "undecided", "call_failed"),
+    ],
+)
+def test_a_file_that_the_other_host_cannot_open(monkeypatch, errno, outcome, cause):
+    honest = Host.do_open
+
+    def do_open(host, process, name):
+        return (
+            host.say(process.number, f"open failed errno={errno}")
+            if host.host == "two"
+            else honest(host, process, name)
+        )
+
+    monkeypatch.setattr(Host, "do_open", do_open)
+    found = made(partial(same_file_system, settings={"two": {"path": "/MQHA", "uid": 1001}}))
+    assert found[:2] == (outcome, cause)
+    if cause == "not_permitted":
+        assert found[2] == {"host": "two", "path": "/MQHA", "user": "1001", "errno": errno}
 
 
 def test_a_host_that_is_lost_or_silent_decides_nothing():
@@ -392,7 +618,8 @@ def test_a_step_as_records_contain_it():
 def test_the_lock_is_free_again_although_its_holder_was_lost():
     server = Server()
     stage = server.stage()
-    assert outcome_of(partial(host_lost, stage, lambda: "", lambda: server.lose("one") or OK))[0] == "kept"
+    step = partial(host_lost, stage, lambda: "", lambda: server.lose("one") or OK, lambda: back(server))
+    assert outcome_of(step)[0] == "kept"
     assert server.owner["pair1-lock"].host == "two"
     stage.end()
     assert server.owner["pair1-lock"] is None
