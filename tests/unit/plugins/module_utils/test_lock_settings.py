@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 
 import pytest
@@ -59,3 +60,22 @@ def test_the_settings_of_this_machine(tmp_path):
     assert found["boot_id"] and found["mount_point"] and found["pid_namespace"].startswith("pid:")
     (tmp_path / "link").symlink_to(tmp_path)
     assert not _lock_settings.settings_of(str(tmp_path), str(tmp_path / "link"))["directory_exists"]
+
+
+def test_why_a_directory_cannot_be_used(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    (tmp_path / "link").symlink_to(tmp_path)
+    found = [_lock_settings.errno_of(str(tmp_path / name), 0) for name in ("", "none", "file", "link")]
+    assert found == ["", "ENOENT", "ENOTDIR", "ENOTDIR"]
+
+    def refuse(path):
+        raise PermissionError(errno.EACCES, "no")
+
+    monkeypatch.setattr(os, "lstat", refuse)
+    assert _lock_settings.errno_of(str(tmp_path), 9) == "EACCES"
+
+
+def test_a_directory_that_becomes_visible_late(tmp_path, monkeypatch):
+    late = tmp_path / "late"
+    monkeypatch.setattr(_lock_settings.time, "sleep", lambda seconds: late.mkdir())
+    assert _lock_settings.errno_of(str(late), 9) == ""
