@@ -12,8 +12,10 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.protocol impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import RECORD, Stage
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import Figures, broken, undecided
 
-UPDATES = 1000
-"""How many times each host adds one."""
+UPDATES, FEWEST = 1000, 10
+"""How many times each host adds one, and how many times at least if the file server is slow."""
+LONG_S = 60.0
+"""How long the updates of one host may take, if nobody else locks the record, before fewer are made."""
 UPDATES_S = 600.0
 ATTEMPTS = 10
 """How many times the updates are made until those of both hosts overlap. A client that polls for locks may wait until
@@ -23,11 +25,12 @@ the other one has made all of its updates."""
 def concurrent_updates(stage: Stage) -> Figures:
     """Return the figures of the updates. The record starts at 0, and only these two hosts add to it."""
     lockers = [stage.open(each, RECORD) for each in (stage.holder, stage.other)]
+    updates = _number_of_updates(lockers[0])
     begin_ns = stage.clock.now_ns()
     for attempt in range(1, ATTEMPTS + 1):
-        answers = _added(lockers)
+        answers = _added(lockers, updates)
         figures = {
-            "updates_made": attempt * len(lockers) * UPDATES,
+            "updates_made": attempt * len(lockers) * updates,
             "updates_kept": max(answer.whole("last") for answer in answers),
             "torn": sum(answer.whole("torn") for answer in answers),
             "elapsed_ns": stage.clock.now_ns() - begin_ns,
@@ -41,9 +44,16 @@ def concurrent_updates(stage: Stage) -> Figures:
     raise undecided("not_concurrent", **figures)
 
 
-def _added(lockers: list[Locker]) -> list[Answer]:
+def _number_of_updates(locker: Locker) -> int:
+    """Return how many updates to make, from the duration of locking and unlocking the record once."""
+    locker.tell("add", RECORD, 0)
+    once_ns = locker.done("add", UPDATES_S).whole("after_ns")
+    return min(UPDATES, max(FEWEST, round(LONG_S * 1e9 / max(once_ns, 1))))
+
+
+def _added(lockers: list[Locker], updates: int) -> list[Answer]:
     for locker in lockers:
-        locker.tell("add", RECORD, UPDATES)
+        locker.tell("add", RECORD, updates)
     return [locker.done("add", UPDATES_S) for locker in lockers]
 
 

@@ -10,7 +10,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import Figures, undecided
 
 LOCKERS = 8
-COUNT_S = 120.0
+COUNT_S = 300.0
+"""How long locking the files may take, also if each call takes some seconds."""
 
 
 def lock_count(stage: Stage, files: int) -> Figures:

@@ -7,18 +7,21 @@
 from __future__ import annotations
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import Locker
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.protocol import HELD, Answer
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.protocol import HELD
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import LOCK, Stage, refused
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import Figures, broken
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import Figures, StepEnd, broken
 
-TRIES = 100
+TRIES, FEWEST = 100, 5
+"""How many attempts are made, and how many at least if the file server is slow."""
+LONG_S = 10.0
+"""How long the attempts may take before fewer are made."""
 
 
 def second_refused(stage: Stage) -> Figures:
     """Check that every attempt of the other host is refused. An error is not a refusal."""
     stage.hold(stage.holder, LOCK)
-    answer = _refused(stage.open(stage.other, LOCK))
-    return {"tries": answer.whole("tries"), "errno": answer.text("errno")}
+    tries, errno = _refused(stage.open(stage.other, LOCK))
+    return {"tries": tries, "errno": errno}
 
 
 def same_host(stage: Stage) -> Figures:
@@ -28,9 +31,9 @@ def same_host(stage: Stage) -> Figures:
     stage.hold(stage.holder, LOCK)
     other = stage.open(stage.other, LOCK)
     second = stage.open(stage.holder, LOCK)
-    answer = _refused(second)
+    tries, errno = _refused(second)
     second.must("close", LOCK)
-    figures = {"tries": answer.whole("tries"), "errno": answer.text("errno")}
+    figures = {"tries": tries, "errno": errno}
     figures["tries_after_close"] = _still_refused(other, "close", figures)
     reader = stage.open(stage.holder, LOCK)
     reader.must("nonce", LOCK, "read")
@@ -39,18 +42,25 @@ def same_host(stage: Stage) -> Figures:
     return figures
 
 
-def _refused(locker: Locker) -> Answer:
-    answer = locker.ask("lock", LOCK, "try", TRIES)
-    if answer.outcome == HELD:
-        raise broken("granted", tries=answer.whole("tries"))
-    refused(answer)
-    return answer
+def _refused(locker: Locker) -> tuple[int, str]:
+    """Return how many attempts were refused, and the error. Raises StepEnd if one was not."""
+    made, errno, once_ns = 0, "", 0
+    for number in (1, TRIES - 1):
+        wanted = min(number, max(FEWEST, round(LONG_S * 1e9 / max(once_ns, 1))))
+        answer = locker.ask("lock", LOCK, "try", wanted)
+        made += answer.whole("tries")
+        if answer.outcome == HELD:
+            raise broken("granted", tries=made)
+        refused(answer)
+        errno, once_ns = answer.text("errno"), answer.whole("after_ns")
+    return made, errno
 
 
 def _still_refused(other: Locker, way: str, figures: Figures) -> int:
     """Return how many attempts of the other host were refused after a process of the holder's host closed the file."""
-    answer = other.ask("lock", LOCK, "try", TRIES)
-    if answer.outcome == HELD:
-        raise broken("lost_at_close", way=way, **figures)
-    refused(answer)
-    return answer.whole("tries")
+    try:
+        return _refused(other)[0]
+    except StepEnd as end:
+        if end.cause == "granted":
+            raise broken("lost_at_close", way=way, **figures) from None
+        raise

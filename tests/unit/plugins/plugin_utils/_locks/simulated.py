@@ -263,7 +263,7 @@ class Host:
             return self.work(process)
         if self.server.grant(process, name):
             return self.say(process.number, "lock held tries=1 after_ns=1000")
-        try_ns = self.server.try_ns
+        try_ns = self.server.try_ns * number
         self.server.time.ns += try_ns
         word = "refused" if self.server.errno in ("EAGAIN", "EACCES") else "failed"
         return self.say(process.number, f"lock {word} tries={number} after_ns={try_ns} errno={self.server.errno}")
@@ -293,6 +293,9 @@ class Host:
 
     def do_add(self, process, name, count):
         process.adds, process.first = count, -1
+        if not count:
+            record = self.server.record
+            self.say(process.number, f"add done first={record} last={record} torn=0 after_ns={self.server.try_ns}")
 
     def add(self, process):
         """Make some of the updates that are due. Hosts take turns unless the server lets one of them wait."""
@@ -301,10 +304,10 @@ class Host:
         if server.character == "polled" and any(each.adds > 0 and each.host < process.host for each in others):
             return
         process.first = server.record if process.first < 0 else process.first
-        for _ in range(100):
+        for _ in range(min(process.adds, 10)):
             server.updates += 1
             server.record += not (server.character == "loses" and server.updates % 500 == 0)
-        process.adds -= 100
+        process.adds -= min(process.adds, 10)
         if process.adds == 0:
             torn = 1 if server.character == "tears" else 0
             self.say(process.number, f"add done first={process.first} last={server.record} torn={torn} after_ns=5")

@@ -132,6 +132,14 @@ def test_updates_of_both_hosts_are_kept():
     assert made(concurrent_updates, "tears")[:2] == ("broken", "torn")
 
 
+def test_fewer_attempts_and_updates_are_made_if_each_call_takes_long():
+    server = Server()
+    server.try_ns = 2 * SECOND_NS
+    assert made(second_refused, server=server)[2]["tries"] == 6
+    figures = made(concurrent_updates, server=server)[2]
+    assert figures["updates_made"] == figures["updates_kept"] == 60
+
+
 def test_updates_that_one_host_makes_after_the_other_show_nothing():
     outcome, cause, figures = made(concurrent_updates, "polled")
     assert (outcome, cause, figures["updates_made"]) == ("undecided", "not_concurrent", 20_000)
