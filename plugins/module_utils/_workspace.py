@@ -41,7 +41,9 @@ LEFTOVER_FILE = re.compile(
 """Files that a crash may leave in the directory of a queue manager or a place: files that NFS renamed because they were
 open (.nfs...), a test file that was not unlinked yet, and the files of a power-cut test, which are meant to survive."""
 
-LOCKED_FILE = re.compile(r"\A(\.nfs[0-9A-Fa-f]+|pair[0-9]{1,4}-(lock|log|record|nonce|many[0-9]-[0-9]{4}))\Z")
+LOCKED_FILE = re.compile(
+    r"\A(\.nfs[0-9A-Fa-f]+|pair[0-9]{1,4}-(lock|log|log-unlocked|record|nonce|many[0-9]-[0-9]{4}))\Z"
+)
 """Files that a test of locks may leave in the directory of its run, because a host that lost power could not remove
 them."""
 

@@ -10,6 +10,7 @@ import os
 from types import SimpleNamespace
 
 import pytest
+from ansible_collections.mqops.logdisk.plugins.module_utils import _workspace
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks import pair_test
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.background import CommandResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import AbandonedError, Clock
@@ -197,3 +198,8 @@ def test_a_host_that_was_only_disconnected_rightly_keeps_its_lock(world):
     lose = here.lose
     here.lose = lambda host: lose(host, reboots=False)
     assert ("host_lost", "one", "undecided", "not_cut") in outcomes(here.test())
+
+
+def test_the_files_of_a_pair_are_removed_although_their_host_lost_power():
+    """The workspace removes them by their names."""
+    assert all(_workspace.LOCKED_FILE.match(f"{PAIR.label}-{name}") for name in pair_test.FILES)
