@@ -25,6 +25,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge import metric
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import (
     LOCK_LIMITS,
     NOTIFICATION_ID,
+    NOTIFICATION_REQUIRES,
     NOTIFICATION_S,
     SECTION,
     limits_of,
@@ -110,13 +111,13 @@ excuses them, and a profile is refused if it uses one of these ids for a limit o
 | `CUT-009` | `power_cut`, metadata lost | every file and directory that was flushed still exists, in full |
 | `LOCK-001` | `lock_broken`, settings | no setting of a host defeats its [locks](locks.md) |
 | `LOCK-002` | `lock_broken`, second_refused | another host is refused a lock that a host holds |
-| `LOCK-003` | `lock_broken`, same_host | another process of the same host is refused a lock that a process holds |
+| `LOCK-003` | `lock_broken`, same_host | another process of the host neither gets a lock nor frees it by closing |
 | `LOCK-004` | `lock_broken`, hand_over | the other host gets a lock after its release, however it was released |
 | `LOCK-005` | `lock_broken`, concurrent_updates | no update that was made under the lock is lost or torn |
 | `LOCK-006` | `lock_broken`, under_load | under full load, the lock is kept, and no write or verification fails |
-| `LOCK-007` | `lock_broken`, host_lost | the other host gets the lock of a host that was lost |
-| `LOCK-008` | `lock_broken`, cut_off | after the takeover, no write of a host that was cut off reaches the file |
-| `LOCK-009` | `lock_broken`, server_failover | a failover of the file server keeps the lock and fails no write |
+| `LOCK-007` | `lock_broken`, host_lost | a lost host's lock is taken over for good, with all acknowledged writes |
+| `LOCK-008` | `lock_broken`, cut_off | the same, and a host that was cut off no longer writes to any file |
+| `LOCK-009` | `lock_broken`, server_failover | a failover of the file server keeps the lock and all writes, and ends |
 | `LOCK-010` | `lock_broken`, lock_count | many locks can be held at once |
 | `LOCK-011` | `lock_undecided` | every step of the test of locks has an outcome |
 | `LOCK-012` | `lock_not_covered` | every step of the test of locks that the profile requires was carried out |
@@ -129,16 +130,8 @@ LOCK_LIMITS_HEAD = """
 ## Limits on locks
 
 The section [`locks`](writing_profiles.md#locks) of a profile sets these limits. A waiver can name their ids.
-`LOCK-105` is the same in every profile.
+`LOCK-105` is the same in every profile. [Figures without a limit](locks.md#figures-without-a-limit) are only reported.
 """
-
-LOCK_FIGURES = {
-    "hand_over_s": "maximum time in seconds from the release of the lock until the other host has it",
-    "verification_s": "maximum time in seconds that a verification of the lock takes under full load",
-    "takeover_s": "maximum time in seconds from the loss of a host or its connection until the other host has the lock",
-    "lock_count": "minimum number of locks that a host can hold at once",
-}
-"""The descriptions of the figures that the limits on locks apply to."""
 
 QUANTITIES = {metrics.DURATION: "duration", metrics.RATE: "rate"}
 """What the column `unit` contains for kinds of figures whose limits can be written in any of several units."""
@@ -235,13 +228,13 @@ def lock_limits(profiles: list[Profile]) -> str:
     sections = {"default": {}, **{f"`{each.name}`": each.sections for each in profiles if SECTION in each.sections}}
     values = {title: limits_of(section) for title, section in sections.items()}
     rows = [
-        f"| `{limit.id}` | `{limit.key}` | {LOCK_FIGURES[limit.key]} | "
+        f"| `{limit.id}` | `{limit.key}` | {limit.requires} | "
         f"{' | '.join(str(each[limit.key]) for each in values.values())} |"
         for limit in LOCK_LIMITS
     ]
     rows.append(
-        f"| `{NOTIFICATION_ID}` | | seconds by which a process that waits for a lock may get it later than one that "
-        f"asks for it repeatedly | {' | '.join(f'{NOTIFICATION_S:g}' for _title in values)} |"
+        f"| `{NOTIFICATION_ID}` | | {NOTIFICATION_REQUIRES} | "
+        f"{' | '.join(f'{NOTIFICATION_S:g}' for _title in values)} |"
     )
     head = [f"| id | key | limit | {' | '.join(values)} |", f"| --- | --- | --- |{' --- |' * len(values)}"]
     return "\n".join([LOCK_LIMITS_HEAD, *head, *rows, ""])

@@ -12,8 +12,12 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import (
+    CALL,
     COUNT_LIMIT,
+    FAILOVER_PAUSE_LIMIT,
+    FAILOVER_VERIFICATION_LIMIT,
     HAND_OVER_LIMIT,
+    PAUSE_LIMIT,
     TAKEOVER_LIMIT,
     VERIFICATION_LIMIT,
 )
@@ -22,12 +26,15 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps impo
     CUT_OFF,
     HAND_OVER,
     HOST_LOST,
+    LATE_WRITES,
     LOCK_COUNT,
+    LOCKED,
     SAME_HOST,
     SECOND_REFUSED,
     SERVER_FAILOVER,
     SETTINGS,
     UNDER_LOAD,
+    UNLOCKED,
     figure,
     figure_text,
 )
@@ -56,6 +63,9 @@ _DURING = {
     HOST_LOST: ", before that host was lost",
 }
 
+_SLOW_CALL = 0.25
+"""The share of a late hand-over from which on the duration of one request explains it."""
+
 Finding = Mapping[str, Any]
 
 
@@ -79,6 +89,8 @@ def limit_text(finding: Finding, words: Words) -> str:
         said = f"{at['holder']} got {_units.format_count(value)} locks{errno} (limit {_units.format_count(bound)})"
     else:
         said = f"{_LATE[key](finding)} {_seconds(value)} (limit {_seconds(bound)})"
+    if key == HAND_OVER_LIMIT.key and (call := figure(finding, CALL)) and call >= value * _SLOW_CALL * 1e9:
+        said += f"; one request for a lock takes {_units.format_duration(call)} there"
     more = f", and {finding['others']} more times" if finding.get("others") else ""
     waiver = finding.get("waiver")
     return f"{said}{more}{_waived(waiver) if waiver else ''}"
@@ -176,7 +188,8 @@ def _torn(finding: Finding) -> str:
 
 def _write_error(finding: Finding) -> str:
     during = {UNDER_LOAD: " under full load", SERVER_FAILOVER: " at the failover of the file server"}
-    return f"a write of {finding['at']['holder']} failed with {_errno(finding)}{during.get(finding['step'], '')}"
+    written = f"a write of {finding['at']['holder']}{_to(finding)}"
+    return f"{written} failed with {_errno(finding)}{during.get(finding['step'], '')}"
 
 
 def _never(finding: Finding) -> str:
@@ -189,15 +202,78 @@ def _lost(finding: Finding) -> str:
     return "cut off from the file server" if finding["step"] == CUT_OFF else "lost"
 
 
+def _to(finding: Finding) -> str:
+    """Return to which of the two logs a write went, if that is unexpected."""
+    return " to a file that it had not locked" if figure_text(finding, "log") == UNLOCKED else ""
+
+
 def _late_write(finding: Finding) -> str:
-    at, late = finding["at"], figure(finding, "late_sectors")
-    count = "writes" if late is None else f"{_units.format_count(int(late))} late {'write' if late == 1 else 'writes'}"
-    return f"{count} of {at['holder']} landed after {at['other']} had taken over"
+    at, log = finding["at"], figure_text(finding, "log") or LOCKED
+    late = figure(finding, LATE_WRITES.get(log, ""))
+    count = "late writes" if not late else f"{_units.format_count(int(late))} late {'write' if late == 1 else 'writes'}"
+    when = {
+        "takeover": f"between the loss of its lock and the first write of {at['other']}",
+        "later": f"after {at['other']} had taken over",
+        "end": f"long after {at['other']} had taken over",
+    }
+    return f"{count} of {at['holder']}{_to(finding)} landed {when.get(figure_text(finding, 'when'), when['later'])}"
+
+
+def _acknowledged_lost(finding: Finding) -> str:
+    at = finding["at"]
+    lost, made = (figure(finding, name) for name in ("acknowledged_lost", "acknowledged"))
+    of = "writes" if made is None else f"{_units.format_count(int(made))} writes"
+    count = of if not lost else f"{_units.format_count(int(lost))} of the {of}"
+    after = "the failover" if finding["step"] == SERVER_FAILOVER else f"{at['other']} had taken over"
+    return f"{count} that the file server had acknowledged to {at['holder']} were gone after {after}"
+
+
+def _pause_not_ended(finding: Finding) -> str:
+    pause = figure(finding, "write_pause_max_ns")
+    within = "" if pause is None else f" within {_units.format_duration(pause)}"
+    return f"the writes of {finding['at']['holder']} did not continue{within} after the failover of the file server"
+
+
+def _lost_after_failover(finding: Finding) -> str:
+    at, after = finding["at"], figure(finding, "after_ns")
+    later = "after" if after is None else f"{_units.format_duration(after)} after"
+    return f"{at['other']} got the lock while {at['holder']} held it, {later} the writes had continued at the failover"
+
+
+def _lost_at_close(finding: Finding) -> str:
+    holder = finding["at"]["holder"]
+    did = "read and closed" if figure_text(finding, "way") == "read" else "opened and closed"
+    return (
+        f"{_partner(finding, holder)} got the lock while {holder} held it, after another process of {holder} {did} it"
+    )
+
+
+def _lost_at_return(finding: Finding) -> str:
+    at = finding["at"]
+    return f"{at['holder']} got the lock when it was back, although {at['other']} had taken over and held it"
+
+
+def _not_shared(finding: Finding) -> str:
+    host, path, errno = (figure_text(finding, name) for name in ("host", "path", "errno"))
+    host = host or finding["at"]["second"]
+    partner = _partner(finding, host)
+    if errno:
+        return f"{host} does not find {path or 'the file'} that {partner} has created ({errno}), so it is not shared"
+    where = f"in {path}" if path else "there"
+    return f"{host} never reads what {partner} has written {where}, so they do not share the directory"
+
+
+def _partner(finding: Finding, host: str) -> str:
+    """Return the other host of the pair."""
+    at = finding["at"]
+    return str(at["second"] if host == at["first"] else at["first"])
 
 
 def _not_fenced(finding: Finding) -> str:
     at = finding["at"]
-    return f"the pending write of {at['holder']} ended without an error after {at['other']} had taken over"
+    return (
+        f"the pending write of {at['holder']}{_to(finding)} ended without an error after {at['other']} had taken over"
+    )
 
 
 def _setting(finding: Finding) -> str:
@@ -242,12 +318,17 @@ _BROKEN: Mapping[str, Callable[[Finding], str]] = {
     ),
     "never_taken_over": _never,
     "late_write_landed": _late_write,
+    "acknowledged_lost": _acknowledged_lost,
+    "pause_not_ended": _pause_not_ended,
+    "lock_lost_after_failover": _lost_after_failover,
+    "lost_at_close": _lost_at_close,
+    "lost_at_return": _lost_at_return,
     "not_fenced": _not_fenced,
     "mount_option": _setting,
     "kernel_parameter": _setting,
     "other_identity": _identity,
     "client_identity": _client_identity,
-    "other_file_system": _both("do not see the same files there, so they do not share the directory"),
+    "not_shared": _not_shared,
     "same_machine": _both("are two names of the same machine"),
     "one_kernel": _both(
         "share one kernel, which manages their locks itself, so nothing is known about the locks of other machines"
@@ -263,6 +344,13 @@ _LATE: Mapping[str, Callable[[Finding], str]] = {
         f"{finding['at']['other']} was notified too late that the lock was free, compared with polling:"
     ),
     VERIFICATION_LIMIT.key: lambda finding: f"the longest verification of its lock took {finding['at']['holder']}",
+    FAILOVER_VERIFICATION_LIMIT.key: lambda finding: (
+        f"at the failover of the file server, the longest verification of its lock took {finding['at']['holder']}"
+    ),
+    PAUSE_LIMIT.key: lambda finding: f"the longest pause of the writes of {finding['at']['holder']} under load was",
+    FAILOVER_PAUSE_LIMIT.key: lambda finding: (
+        f"at the failover of the file server, the writes of {finding['at']['holder']} paused for"
+    ),
     TAKEOVER_LIMIT.key: lambda finding: (
         f"{finding['at']['other']} took over too late after {finding['at']['holder']} was {_lost(finding)}:"
     ),
@@ -273,6 +361,34 @@ def _short_load(finding: Finding) -> str:
     load_s, wanted_s = figure(finding, "load_s"), finding["limit_value"]
     lasted = "an unknown time" if load_s is None else _seconds(load_s)
     return f"the load lasted {lasted}, but the profile requires {_seconds(wanted_s)}"
+
+
+def _no_failover(finding: Finding) -> str:
+    holder, pause = finding["at"]["holder"], figure(finding, "write_pause_max_ns")
+    before = figure(finding, "earlier_pause_max_ns")
+    if pause is None or before is None:
+        return f"the writes of {holder} never paused, so the file server did not fail over"
+    return (
+        f"nothing shows that the file server failed over: the longest pause of the writes of {holder} was "
+        f"{_units.format_duration(pause)}, and {_units.format_duration(before)} before the command"
+    )
+
+
+def _seen_again(finding: Finding) -> str:
+    at, before = finding["at"], figure(finding, "back_before_ns")
+    when = "before" if before is None else f"{_units.format_duration(before)} before"
+    return (
+        f"{at['holder']} was running again {when} {at['other']} had the lock, so it may have released the lock itself: "
+        "use a command that keeps it off until the takeover"
+    )
+
+
+def _not_permitted(finding: Finding) -> str:
+    host, path, user = (figure_text(finding, name) for name in ("host", "path", "user"))
+    uid = f" with the ID {user}" if user else ""
+    return (
+        f"the user of the tester{uid} may not open {path or 'the directory'} on {host or 'a host'} ({_errno(finding)})"
+    )
 
 
 _OPEN: Mapping[str, Callable[[Finding], str]] = {
@@ -287,8 +403,13 @@ _OPEN: Mapping[str, Callable[[Finding], str]] = {
         f"{finding['at']['holder']} ended its connection or released its lock itself, so it did not lose its power: "
         f"use a command that cuts the power at once{_why(finding)}"
     ),
-    "no_failover_seen": lambda finding: (
-        f"the writes of {finding['at']['holder']} never paused, so the file server did not fail over"
+    "no_failover_seen": _no_failover,
+    "seen_again": _seen_again,
+    "not_permitted": _not_permitted,
+    "other_path": lambda finding: (
+        f"the directory is {figure_text(finding, 'path') or 'unknown'} on {finding['at']['first']}, but "
+        f"{figure_text(finding, 'other_path') or 'unknown'} on {finding['at']['second']}, although both hosts have the "
+        "same file system: set workspace_path of both to one directory of it"
     ),
     "not_concurrent": lambda finding: (
         f"{finding['at']['first']} and {finding['at']['second']} never updated the record at the same time"

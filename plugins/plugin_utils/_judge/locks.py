@@ -9,10 +9,13 @@ outcome is unknown, decides nothing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import (
+    CALL,
+    EVIDENCE,
     LOCK_LIMITS,
     NOTIFICATION_ID,
     NOTIFICATION_S,
@@ -37,6 +40,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps impo
     NOT_COVERED,
     SAME_HOST,
     SETTINGS,
+    STEPS,
     UNDECIDED,
     UNDER_LOAD,
     figure,
@@ -67,7 +71,7 @@ def findings_of(pair: Pair, limits: Mapping[str, Any], waivers: Iterable[Waiver]
     required = required_steps(limits)
     broken = [_finding(LOCK_BROKEN, FAIL, pair, row) for row in pair["steps"] if row["outcome"] == BROKEN]
     refused = any(row["outcome"] != KEPT for row in rows_of(pair, SETTINGS))
-    undecided = [*_undecided(pair, required), *_short_loads(pair, limits)]
+    undecided = [*_undecided(pair, required), *_without_figures(pair), *_short_loads(pair, limits)]
     if not refused:
         undecided += _missing(pair, required)
     return [*broken, *_over_limits(pair, limits, tuple(waivers)), *undecided]
@@ -115,43 +119,60 @@ def _short_loads(pair: Pair, limits: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _over_limits(pair: Pair, limits: Mapping[str, Any], waivers: Sequence[Waiver]) -> Iterator[Finding]:
-    """Yield the worst row of each step that breaks a limit, and an open question if a figure is not known."""
+    """Yield the worst row of each step that breaks a limit."""
     for limit in LOCK_LIMITS:
         for step in limit.steps:
             rows = [row for row in rows_of(pair, step) if row["outcome"] == KEPT]
-            known = {place: value for place, row in enumerate(rows) if (value := _worst(limit, row)) is not None}
-            for place, row in enumerate(rows):
-                if place not in known:
-                    yield _finding(LOCK_UNDECIDED, INCONCLUSIVE, pair, {**row, "cause": "no_figure"})
-            over = [place for place, value in known.items() if limit.breaks(value, limits[limit.key])]
+            over = [(value, row) for row in rows if limit.breaks(value := _worst(limit, row), limits[limit.key])]
             if over:
-                pick = min if limit.is_minimum else max
-                worst = pick(over, key=known.__getitem__)
-                broken = {"limit": limit.key, "value": known[worst], "limit_value": limits[limit.key]}
-                yield _limit_finding(pair, rows[worst], limit.id, waivers, code=LATE, others=len(over) - 1, **broken)
-    late = [
-        (wait - poll, row)
-        for row in rows_of(pair, HAND_OVER)
-        if (wait := _s(row, "wait_ns")) is not None
-        and (poll := _s(row, "poll_ns")) is not None
-        and row["outcome"] == KEPT
-        and wait - poll > NOTIFICATION_S
-    ]
+                value, row = (min if limit.is_minimum else max)(over, key=lambda each: each[0])
+                broken = {"limit": limit.key, "value": value, "limit_value": limits[limit.key]}
+                yield _limit_finding(pair, row, limit.id, waivers, code=LATE, others=len(over) - 1, **broken)
+    rows = [row for row in rows_of(pair, HAND_OVER) if row["outcome"] == KEPT]
+    late = [(value, row) for row in rows if (value := _waiter_s(row)) > NOTIFICATION_S]
     if late:
         value, row = max(late, key=lambda each: each[0])
         broken = {"limit": "notification_s", "value": value, "limit_value": NOTIFICATION_S, "others": len(late) - 1}
         yield _limit_finding(pair, row, NOTIFICATION_ID, waivers, code=WAITER_LATE, **broken)
 
 
-def _worst(limit: LockLimit, row: Row) -> float | None:
-    """Return the figure of a row that is closest to breaking a limit, in the unit of the limit."""
-    known = [value / limit.unit for name in limit.figures if (value := figure(row, name)) is not None]
-    return (min if limit.is_minimum else max)(known, default=None)
+def _without_figures(pair: Pair) -> Iterator[Finding]:
+    """Yield each row without a figure that would have to be judged."""
+    needed = {step: set(names) for step, names in EVIDENCE.items()}
+    for limit in LOCK_LIMITS:
+        for step in limit.steps:
+            needed.setdefault(step, set()).update(limit.needed)
+    for row in rows_of(pair, *needed):
+        if row["outcome"] == KEPT and any(figure(row, name) is None for name in needed[row["step"]]):
+            yield _finding(LOCK_UNDECIDED, INCONCLUSIVE, pair, {**row, "cause": "no_figure"})
 
 
-def _s(row: Row, name: str) -> float | None:
-    value = figure(row, name)
-    return None if value is None else value / 1e9
+def _worst(limit: LockLimit, row: Row) -> float:
+    """Return the known figure of a row that is closest to breaking a limit, in the unit of the limit; NaN, which breaks
+    no limit, if there is none."""
+    known = [value / limit.unit for name in limit.figures if (value := _net(limit, row, name)) is not None]
+    return (min if limit.is_minimum else max)(known, default=math.nan)
+
+
+def _net(limit: LockLimit, row: Row, name: str) -> float | None:
+    """Return a figure of a row without what the test adds to it."""
+    value, less = figure(row, name), figure(row, limit.less[name]) if name in limit.less else 0
+    return None if value is None or less is None else max(value - less, 0)
+
+
+def _waiter_s(row: Row) -> float:
+    """Return by how many seconds a process that waited for the lock got it later than one that polled for it could;
+    NaN if that is not known.
+
+    A release and a grant each cost a request, however the other host asks for the lock. If each request is slow, that
+    is not a late notification. If the first attempt after the release succeeded, the lock may have been free at once;
+    otherwise, it became free at any time before the attempt that succeeded.
+    """
+    wait, poll, turn, call = (figure(row, name) for name in ("wait_ns", "poll_ns", "poll_round_ns", CALL))
+    if wait is None or poll is None or turn is None or call is None:
+        return math.nan
+    waited, polled = max(wait - 2 * call, 0), max(poll - 2 * call, 0)
+    return (waited - (polled if polled > turn else 0)) / 1e9
 
 
 def _limit_finding(pair: Pair, row: Row, limit_id: str, waivers: Sequence[Waiver], **data: Any) -> Finding:
@@ -177,6 +198,18 @@ def _finding(kind: str, verdict: str | None, pair: Pair, row: Row, **data: Any) 
         figures=dict(row.get("figures") or {}),
         **known,
     )
+
+
+def untested_steps(pair: Pair) -> list[str]:
+    """Return the steps that a pass of a pair says nothing about, because they were not carried out, or not with each
+    host that should have held the lock."""
+    done = {(row["step"], row["holder"]) for row in pair["steps"] if row["outcome"] != NOT_COVERED}
+    steps = {step for step, _holder in done}
+    return [
+        step
+        for step in STEPS
+        if step not in steps or any((step, holder) not in done for holder, _other in _wanted_roles(pair, step, True))
+    ]
 
 
 def notes_of(pair: Pair, limits: Mapping[str, Any]) -> list[Finding]:

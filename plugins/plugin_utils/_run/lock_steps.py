@@ -49,6 +49,11 @@ BOTH_WAYS = (SECOND_REFUSED, HAND_OVER, HOST_LOST, CUT_OFF)
 TAKEOVERS = (HOST_LOST, CUT_OFF)
 """The steps in which one host loses the lock without releasing it, and the other host has to get it."""
 
+LOCKED, UNLOCKED = "locked", "unlocked"
+"""The two logs of a takeover: one that its writer locks, and one that its writer only opens."""
+LATE_WRITES = {LOCKED: "late_writes", UNLOCKED: "unlocked_late_writes"}
+"""The figures that count late writes, by log."""
+
 KEPT, BROKEN, UNDECIDED, NOT_COVERED = "kept", "broken", "undecided", "not_covered"
 """The outcomes of a step: everything was as required; something was not as required; the outcome is unknown; or the
 step was not carried out, because a prerequisite is missing."""
@@ -64,7 +69,18 @@ _PAIR = Keys(
         "text": str,
     }
 )
-_LIMITS = dict.fromkeys(("takeover_s", "verification_s", "hand_over_s", "load_s", "lock_count"), Within(0, 1e9))
+LIMIT_KEYS = (
+    "takeover_s",
+    "verification_s",
+    "failover_verification_s",
+    "write_pause_s",
+    "failover_pause_s",
+    "hand_over_s",
+    "load_s",
+    "lock_count",
+)
+"""The keys of a profile's section whose values are numbers."""
+_LIMITS = dict.fromkeys(LIMIT_KEYS, Within(0, 1e9))
 SHAPE = Keys({"pairs": Items(_PAIR), "limits": Keys({**_LIMITS, "steps": Items(str)})})
 """The structure of the data in record.json. Each step has a row for each time that it was carried out: ``holder`` is
 the host that held the lock, ``other`` is the one that wanted it, and ``cause`` says why the outcome is not ``kept``.
@@ -83,6 +99,13 @@ def figure_text(step: Mapping[str, Any], name: str) -> str:
     """Return a text from the figures of a step; empty if there is none."""
     value = (step.get("figures") or {}).get(name)
     return value if isinstance(value, str) else ""
+
+
+def late_writes(step: Mapping[str, Any]) -> int | None:
+    """Return how many writes of a host that had lost its lock landed in the two logs of a step; None if that is not
+    known."""
+    known = [value for name in LATE_WRITES.values() if (value := figure(step, name)) is not None]
+    return int(sum(known)) if known else None
 
 
 def rows_of(pair: Mapping[str, Any], *names: str) -> list[Mapping[str, Any]]:

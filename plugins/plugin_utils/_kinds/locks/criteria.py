@@ -20,7 +20,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions imp
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import BASICS, STEPS
 
-_MOST = {"takeover_s": 3600, "verification_s": 3600, "hand_over_s": 3600, "load_s": 86_400}
+_MOST_S = {"load_s": 86_400}
+"""The largest allowed values of the keys that allow more than an hour."""
 
 
 class Criteria(criteria.Criteria):
@@ -33,7 +34,8 @@ class Criteria(criteria.Criteria):
         if not given:
             raise DefinitionError(f"locks must contain at least one of {', '.join(DEFAULTS)}.")
         section = {**DEFAULTS, **(base or {}), **given}
-        for key, most in _MOST.items():
+        for key in (key for key in DEFAULTS if key.endswith("_s")):
+            most = _MOST_S.get(key, 3600)
             if not 0 < read_number(section[key], f"locks.{key}") <= most:
                 raise DefinitionError(f"locks.{key} {shown(section[key])} must be above 0 and at most {most} seconds.")
         _check_count(section["lock_count"])

@@ -13,7 +13,10 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import (
     COUNT_LIMIT,
+    FAILOVER_PAUSE_LIMIT,
+    FAILOVER_VERIFICATION_LIMIT,
     HAND_OVER_LIMIT,
+    PAUSE_LIMIT,
     TAKEOVER_LIMIT,
     VERIFICATION_LIMIT,
 )
@@ -30,6 +33,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import
     LOCK_BROKEN,
     LOCK_LIMIT,
     LOCK_NOT_COVERED,
+    LOCK_UNDECIDED,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import SAME_HOST, SERVER_FAILOVER
 
@@ -138,6 +142,47 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
             "lose their connections until the standby instance has taken over."
         ),
     ),
+    "pause_not_ended": LockAdvice(
+        "writes did not continue after the failover of the file server",
+        "Find out why the host does not reach the file server after a failover: its address, its port, its server "
+        f"scope, and the record of its clients on both nodes. {_AGAIN}",
+        (STORAGE, SYSTEM),
+        consequence=(
+            "At a failover of the file server, the active instance ends because it can neither write its log nor "
+            "verify its locks. The standby instance cannot start either, until somebody restores the file server."
+        ),
+    ),
+    "acknowledged_lost": LockAdvice(
+        "the file server lost writes that it had acknowledged",
+        "Put no queue manager there. Let the file server write to stable storage before it answers (export with sync "
+        "instead of async, and a protected write cache), and ask its vendor why a takeover or a failover undoes "
+        f"writes. {_AGAIN}",
+        (STORAGE,),
+        consequence=(
+            "The log lacks the latest records, although the queue manager was told that they were written: committed "
+            "messages are lost or delivered twice, or the queue manager does not start."
+        ),
+    ),
+    "lost_at_return": LockAdvice(
+        "a host that came back got the lock of the new holder",
+        "Put no queue manager there. Ask the vendor of the file server why it frees the locks of other hosts when a "
+        f"host mounts again. {_AGAIN}",
+        (STORAGE, SYSTEM),
+        consequence=(
+            "When the failed host is started again, its instance becomes active beside the one that took over. "
+            f"{_TWO_ACTIVE}"
+        ),
+    ),
+    "lost_at_close": LockAdvice(
+        "a lock was lost when another process closed the file",
+        "Put no queue manager there. Use another client for the file system, such as NFS version 4 of the kernel: this "
+        f"one releases the locks of a process when another process closes the same file. {_AGAIN}",
+        (SYSTEM, STORAGE),
+        consequence=(
+            "Any program that reads a file of the queue manager, such as a backup, takes the lock from the active "
+            f"instance. {_TWO_ACTIVE}"
+        ),
+    ),
     "mount_option": LockAdvice(
         "a mount option defeats the locks",
         f"Mount with vers=4.1 or 4.2 and hard, and without nolock, local_lock and soft. {_AGAIN}",
@@ -169,11 +214,47 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
         (SYSTEM,),
         consequence="The instance that takes over can neither read nor write the files of the former one.",
     ),
-    "other_file_system": LockAdvice(
+    "not_shared": LockAdvice(
         "the directory is not shared",
-        f"Mount the same export of the same file server on both hosts. {_AGAIN}",
+        "Mount the same export of the same file server on both hosts, and without caching that hides the writes of the "
+        f"other host. {_AGAIN}",
         (SYSTEM, STORAGE),
         consequence="The standby instance sees another directory: it cannot take over, or it starts with other data.",
+    ),
+    "other_path": LockAdvice(
+        "the hosts use different directories of one file system",
+        f"Set workspace_path of both hosts to one directory of the shared file system. {_AGAIN}",
+        (SYSTEM,),
+        consequence=(
+            "Nothing is known about the locks. A standby instance with another path to the data of its queue manager "
+            "does not find it."
+        ),
+    ),
+    "not_permitted": LockAdvice(
+        "the tester may not open the directory",
+        "Give the user of the tester access to the directory on both hosts, for example by making mqm its group, or "
+        f"set workspace_path to a directory to which the user has access. {_AGAIN}",
+        (SYSTEM, STORAGE),
+        consequence=(
+            "Nothing is known about the locks. If the user mqm has no access either, the standby instance cannot start."
+        ),
+    ),
+    "seen_again": LockAdvice(
+        "the lost host was back before the takeover",
+        "Use a cut command that keeps the host off for longer than the lease, such as 'chassis power off' with a later "
+        "'chassis power on' instead of 'chassis power cycle'. "
+        f"{_AGAIN}",
+        (SYSTEM, VIRTUAL),
+        consequence=(
+            "Nothing is known about a host that does not come back: its lock may stay for much longer, and with it the "
+            "queue manager stays down."
+        ),
+    ),
+    "no_failover_seen": LockAdvice(
+        "nothing shows that the file server failed over",
+        f"Check what locks_server_command does, and that the directory is on the file server that it names. {_AGAIN}",
+        (STORAGE,),
+        consequence="Nothing is known about the locks at a failover of the file server.",
     ),
     "same_machine": LockAdvice(
         "two names refer to one machine",
@@ -213,6 +294,38 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
             "host failed."
         ),
     ),
+    FAILOVER_VERIFICATION_LIMIT.key: LockAdvice(
+        "a verification of the lock took too long at a failover",
+        "Shorten the failover and the grace period of the file server, which may not answer questions about locks "
+        "until they are over. They apply to all its clients. Ask IBM Support before you change FileLockHeartBeatLen. "
+        f"If neither is possible, end the queue manager before a planned failover. {_AGAIN}",
+        (STORAGE, MQ),
+        consequence=(
+            "The active instance cannot verify its locks within 20 s and ends (AMQ7280) when the file server fails "
+            "over, although its host is well. The standby instance has to wait for the end of the grace period as well."
+        ),
+    ),
+    PAUSE_LIMIT.key: LockAdvice(
+        "the writes paused for too long under load",
+        "Find out what stalls writes while the log is written at full speed: a link, a queue of the client, a "
+        f"snapshot, or a limit of the file server. {_AGAIN}",
+        (STORAGE, SYSTEM),
+        consequence=(
+            "Nothing is committed during such a pause, and the queue manager ends if its log makes no progress for too "
+            "long."
+        ),
+    ),
+    FAILOVER_PAUSE_LIMIT.key: LockAdvice(
+        "the writes paused for too long at a failover",
+        "Shorten the failover of the file server: how soon the other node notices the failure, and how soon it serves "
+        f"the file system and its address. {_AGAIN}",
+        (STORAGE,),
+        consequence=(
+            "Nothing is committed during a failover of the file server. After 20 s, the active instance ends, because "
+            "it cannot verify its locks either, and the standby instance cannot take over before the file server "
+            "answers again."
+        ),
+    ),
     HAND_OVER_LIMIT.key: LockAdvice(
         "a released lock was passed on late",
         f"Look on the file server and in the network for what delays lock requests. {_AGAIN}",
@@ -249,8 +362,12 @@ _OF_CODES = {
     "late_write_landed": "late_write",
     "not_fenced": "late_write",
     "lock_lost_at_failover": "failover",
+    "lock_lost_after_failover": "failover",
 }
 """The keys of the advice for codes that differ from them."""
+
+_OPEN = ("seen_again", "not_permitted", "other_path", "no_failover_seen")
+"""The codes of steps that decide nothing for which there is advice of their own."""
 
 
 def key_of(finding: Mapping[str, Any]) -> str:
@@ -266,7 +383,7 @@ def key_of(finding: Mapping[str, Any]) -> str:
         if code in ("write_error", "verification_error") and step == SERVER_FAILOVER:
             return "failover_error"
         return _OF_CODES.get(code, code)
-    return "undecided"
+    return code if kind == LOCK_UNDECIDED and code in _OPEN else "undecided"
 
 
 def advice_on_locks(found: Iterable[Mapping[str, Any]]) -> tuple[str, str]:

@@ -26,18 +26,43 @@ FIGURES = {
         "write_pause_max_ns": 48_000_000,
         "tries": 300,
     },
-    "host_lost": {"held_ns": 12 * S, "takeover_ns": 11 * S, "tries": 11},
+    "host_lost": {
+        "held_ns": 12 * S,
+        "takeover_ns": 11 * S,
+        "tries": 11,
+        "late_writes": 0,
+        "late_sectors": 0,
+        "unlocked_late_writes": 0,
+        "unlocked_late_sectors": 0,
+        "acknowledged": 5000,
+        "acknowledged_lost": 0,
+        "refused_after_return": 60,
+    },
     "cut_off": {
         "held_ns": 12 * S,
         "takeover_ns": 12 * S,
         "tries": 12,
         "back_ns": 31 * S,
+        "late_writes": 0,
         "late_sectors": 0,
+        "unlocked_late_writes": 0,
+        "unlocked_late_sectors": 0,
+        "acknowledged": 5000,
+        "acknowledged_lost": 0,
+        "refused_after_return": 60,
         "errno": "EIO",
     },
-    "server_failover": {"write_pause_max_ns": 14 * S, "tries": 20},
+    "server_failover": {
+        "acknowledged": 9000,
+        "acknowledged_lost": 0,
+        "write_pause_max_ns": 6 * S,
+        "verification_max_ns": 7 * S,
+        "verifications": 60,
+        "tries": 20,
+    },
     "lock_count": {"locks_held": 512},
 }
+HANDED_OVER = {"wait_ns": 20_000_000, "poll_ns": 1_500_000_000, "poll_round_ns": 2_001_000_000, "try_ns": 1_000_000}
 WAYS = ("unlock", "close", "exit", "kill")
 
 
@@ -49,7 +74,7 @@ def pair(first="db01", second="db02", directory=DIRECTORY, server="10.1.0.9:/mq"
         roles = [(first, first), (second, second)] if step == "same_host" else roles
         for holder, other in roles:
             for way in WAYS if step == HAND_OVER else ("",):
-                figures = {"way": way, "wait_ns": 20_000_000, "poll_ns": 900_000_000} if way else FIGURES.get(step, {})
+                figures = {"way": way, **HANDED_OVER} if way else FIGURES.get(step, {})
                 steps.append(row(step, holder, other, **figures))
     settings = settings or {first: {"vers": "4.2", "lease_s": 10}, second: {"vers": "4.2", "lease_s": 10}}
     return {
