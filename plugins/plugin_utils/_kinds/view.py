@@ -65,6 +65,10 @@ class View:
         was found on which hosts, and ``verdict`` is the verdict of the cause."""
         raise NotImplementedError
 
+    def limits_told(self, model: Model) -> list[str]:
+        """Return the limits of this kind of run that the page lists below its criteria."""
+        return []
+
     def headline(self, model: Model) -> str:
         """Return the heading of the report; empty if the verdict is the heading."""
         return ""

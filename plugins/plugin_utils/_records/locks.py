@@ -61,7 +61,11 @@ def lock_record(
         reasons=[in_words(each, words) for each in found],
         own={
             "pairs": [
-                {**pair, "verdict": worst(each["verdict"] for each in findings), "text": pair_text(pair, limits)}
+                {
+                    **pair,
+                    "verdict": worst(each["verdict"] for each in findings),
+                    "text": pair_text(pair, limits, findings),
+                }
                 for pair, findings in judged
             ],
             "limits": limits,

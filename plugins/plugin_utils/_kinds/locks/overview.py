@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.lock_figures import late_writes_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.locks import step_title
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import TAKEOVER_LIMIT
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.pairs import (
@@ -88,7 +89,7 @@ class Overview:
             Column("Verdict", TEXT, lambda line: badge(line.verdict)),
             Column("Does not pass", LONG_TEXT, _not_passed, _not_covered),
             Column(_scale(), PICTURE, _takeover_picture, _takeover_text),
-            Column("Late writes", NUMBER, lambda line: _count(line.total(CUT_OFF, "late_sectors"))),
+            Column("Late writes", NUMBER, _late_writes),
             Column("Updates kept", NUMBER, _updates),
             Column("Verification", NUMBER, lambda line: _time(line.most(UNDER_LOAD, "verification_max_ns"))),
             Column("Hand-over", NUMBER, lambda line: _time(line.most(HAND_OVER, "wait_ns"))),
@@ -140,6 +141,10 @@ def _takeover_picture(line: _Line) -> Markup:
         else:
             parts.append(Markup('<path class="cut-off" d="M{:.1f} 7h8v8h-8z"/>').format(x - 4))
     return _svg(22, Markup("").join(parts), f"takeover: {_takeover_text(line)}")
+
+
+def _late_writes(line: _Line) -> str:
+    return _count(late_writes_of(line.pair.results)) if line.pair else ""
 
 
 def _updates(line: _Line) -> str:

@@ -13,7 +13,13 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes import chart, text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import shorten
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import CUT_OFF, KEPT, figure, figure_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import (
+    CUT_OFF,
+    KEPT,
+    figure,
+    figure_text,
+    late_writes,
+)
 from markupsafe import Markup
 
 HEIGHT = 150
@@ -76,10 +82,10 @@ def _title(row: Mapping[str, Any], takeover: float, is_over: bool) -> str:
 def _description(row: Mapping[str, Any], back: float | None, limit_s: float) -> str:
     parts = [f"Limit {_units.format_duration(limit_s * 1e9)}"]
     if back is not None:
-        late, errno = figure(row, "late_sectors"), figure_text(row, "errno")
+        late, errno = late_writes(row), figure_text(row, "errno")
         parts.append(f"back after {_units.format_duration(back * 1e9)}")
         parts.append(f"pending write: {errno or 'no error'}")
-        parts += [f"{_units.format_count(int(late))} late writes"] if late is not None else []
+        parts += [f"{_units.format_count(late)} late {'write' if late == 1 else 'writes'}"] if late is not None else []
     return ", ".join(parts) + "."
 
 
@@ -129,7 +135,7 @@ def _holder(row: Mapping[str, Any], clock: _Clock, back: float | None) -> list[M
     parts = _lane(row["holder"], _HOLDER, f"holds the lock and writes, then is {was}")
     parts += [_bar("p99", _LEFT, zero, _HOLDER), _thin("gone", zero, end, _HOLDER)]
     if back is not None:
-        is_fenced = row["outcome"] == KEPT and not figure(row, "late_sectors")
+        is_fenced = row["outcome"] == KEPT and not late_writes(row)
         y = _HOLDER + _BAR / 2
         mark = "M{x:.1f} {y:.1f}l-5 -5m5 5l-5 5" if is_fenced else "M{x:.1f} {y:.1f}m-6 -6l12 12m0 -12l-12 12"
         parts.append(

@@ -11,6 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils._units import format_count
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.lock_figures import (
+    late_writes_of,
+    limits_told,
+    untested_text,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import limits_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import view
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.overview import Overview
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.page import LocksSection
@@ -21,8 +27,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.overview imp
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.badge import badge
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_part
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import open_metrics as om
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import CUT_OFF, TAKEOVERS, figure, rows_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS, WARN
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import TAKEOVERS, figure, rows_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, GOOD, INCONCLUSIVE, PASS, WARN
 
 if TYPE_CHECKING:
     from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
@@ -41,9 +47,9 @@ class View(view.View):
     word = "locks"
     subject = ", locks"
     criteria = (
-        "Two holders of a lock, updates lost under a lock and writes of a host that lost its lock are hard failures, "
-        "never waived. Times and numbers are compared with the limits in the profile's section locks; its other limits "
-        "concern latency."
+        "Two holders of a lock, updates or acknowledged writes that are lost, and writes of a host that lost its lock "
+        "are hard failures, never waived. Times and numbers are compared with these limits of the profile's section "
+        "locks, which a waiver can excuse; its other limits concern latency."
     )
     cause = "locks"
     case = "locks"
@@ -71,13 +77,24 @@ class View(view.View):
         """Return the consequence for a multi-instance queue manager, and what to do next."""
         return advice_on_locks(finding for _host, finding in found)
 
+    def limits_told(self, model: Model) -> list[str]:
+        """Return the limits on locks with their ids, of each profile."""
+        several = len(model.profiles) > 1
+        return [
+            f"{profile.text}: {told}" if several else told
+            for profile in model.profiles
+            for told in limits_told(limits_of(profile.data))
+        ]
+
     def statement(self, model: Model) -> str:
-        """Return how many pairs have each verdict."""
+        """Return how many pairs have each verdict, and which steps those that pass say nothing about."""
         pairs = pairs_of(model.hosts_with_own)
         told = [f"{format_count(count)} {verdict}" for verdict, count in _counts(pairs)]
+        untested = untested_text([pair.results for pair in pairs if pair.verdict in GOOD])
         of = f" in {format_count(len(pairs))} {'pair' if len(pairs) == 1 else 'pairs'}" if pairs else ""
         verdicts = ", ".join(told) or ", ".join(model.verdicts_told) or "none was tested"
-        return f"Locks on {model.size}{of}: {verdicts}. No latency was measured or certified."
+        left = f"; {untested}" if untested else ""
+        return f"Locks on {model.size}{of}: {verdicts}{left}. No latency was measured or certified."
 
     def lines(self, model: Model) -> list[str]:
         """Return the figures of each pair, worst first."""
@@ -122,9 +139,9 @@ class View(view.View):
             takeovers = list(_figures(pairs, TAKEOVERS, "takeover_ns"))
             if takeovers:
                 yield om.sample("logdisk_run_lock_takeover_seconds", own, max(takeovers) / 1e9)
-        yield om.family("logdisk_run_lock_late_writes", "Sectors that a host wrote after it had lost its lock.")
+        yield om.family("logdisk_run_lock_late_writes", "Writes of a host that landed after it had lost its lock.")
         for pairs, own in known:
-            late = list(_figures(pairs, (CUT_OFF,), "late_sectors"))
+            late = [each for pair in pairs if (each := late_writes_of(pair)) is not None]
             if late:
                 yield om.sample("logdisk_run_lock_late_writes", own, sum(late))
 

@@ -427,7 +427,15 @@ def locks(base):
     over too late and lacks the commands for further steps, one that was not finished, and a host without a record."""
     pairs = [
         lock_pairs.pair("db01", "db02"),
-        changed(lock_pairs.pair("db03", "db04"), "cut_off", "broken", "late_write_landed", "db03", late_sectors=88),
+        changed(
+            lock_pairs.pair("db03", "db04"),
+            "cut_off",
+            "broken",
+            "late_write_landed",
+            "db03",
+            late_writes=88,
+            late_sectors=704,
+        ),
         changed(lock_pairs.pair("db05", "db06"), "host_lost", holder="db05", takeover_ns=31 * 10**9, tries=31),
         changed(lock_pairs.pair("db07", "db08"), "cut_off", "undecided", "agent_lost"),
     ]

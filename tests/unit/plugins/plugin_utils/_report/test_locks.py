@@ -17,6 +17,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._english import lock
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import LOCK_LIMITS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.timeline import takeover_chart
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.advice import together
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.locks import LOCK_CAUSES, advice_on_locks
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report import runs
@@ -53,14 +54,62 @@ def test_the_summary_has_a_line_for_each_pair_and_what_is_wrong_in_terms_of_mq(l
     assert text.startswith("FAIL: Locks on 9 hosts in 4 pairs: 2 fail, 1 inconclusive, 1 pass. No latency was measured")
     told = [line.split("locks    ")[1] for line in text.splitlines() if line.startswith("  locks")]
     assert told == [
-        "db03 and db04 on /MQHA/QM1/log: fail, takeover 12 s (limit 15 s), 88 late writes, 1,000 of 1,000 updates kept",
-        "db05 and db06 on /MQHA/QM1/log: fail, takeover 31 s (limit 15 s), 0 late writes, 1,000 of 1,000 updates kept",
+        "db03 and db04 on /MQHA/QM1/log: fail, 88 late writes, takeover 12 s (limit 15 s), 1,000 of 1,000 updates kept",
+        "db05 and db06 on /MQHA/QM1/log: fail, takeover 31 s (limit 15 s), 0 late writes, 1,000 of 1,000 updates kept; "
+        "not tested: failover of the file server",
         f"db07 and db08 on /MQHA/QM1/log: inconclusive, {KEPT}",
         f"db01 and db02 on /MQHA/QM1/log: pass, {KEPT}",
     ]
     assert "2 of 9 hosts (db03 and db04): 88 late writes of db03 landed after db04 had taken over" in text
     assert LOCK_CAUSES["late_write"].consequence in text and "(Talk to: storage, operating system.)" in text
     assert "collect.yml" not in text
+
+
+@pytest.mark.parametrize(
+    ("left_out", "told"),
+    [
+        ((), ": 3 pass."),
+        (
+            ((0, "server_failover"), (1, "server_failover"), (2, "server_failover")),
+            ": 3 pass; not tested: failover of the file server.",
+        ),
+        (
+            ((0, "server_failover"), (1, "server_failover"), (2, "server_failover"), (1, "cut_off")),
+            ": 3 pass; not tested: host cut off and back (in 1 of 3 pairs), failover of the file server.",
+        ),
+    ],
+)
+def test_the_first_line_of_a_pass_names_what_was_not_tested(tmp_path, left_out, told):
+    pairs = [pair(f"db{2 * number:03}", f"db{2 * number + 1:03}") for number in range(3)]
+    for number, step in left_out:
+        pairs[number] = changed(pairs[number], step, "not_covered", "no_command")
+    profile = {"name": "mine", "extends": "mq-locks-gold", "locks": {"steps": ["host_lost"]}}
+    directory = reported(tmp_path, *pairs, profile=profile)
+    line = f"Locks on 6 hosts in 3 pairs{told} No latency was measured or certified."
+    assert runs.content(directory, "summary.txt").splitlines()[0].startswith(f"PASS: {line}")
+    assert line in text_of(directory)
+
+
+def test_what_a_failed_pair_was_not_tested_for_is_not_in_the_first_line(tmp_path):
+    broken = changed(pair(), "second_refused", "broken", "granted")
+    directory = reported(tmp_path, changed(broken, "cut_off", "not_covered", "second_granted"))
+    first, *_rest = runs.content(directory, "summary.txt").splitlines()
+    assert first.startswith("FAIL: Locks on 2 hosts in 1 pair: 1 fail. No latency")
+
+
+def test_the_criteria_on_the_page_list_the_limits_on_locks(locks):
+    text = text_of(locks)
+    for told in (
+        "LOCK-103 takeover_s: maximum time in seconds from the loss of a host or its connection until the other host "
+        "has the lock: 15",
+        "LOCK-106 failover_verification_s: maximum time in seconds that a verification of the lock takes at a failover "
+        "of the file server: 10",
+        "LOCK-105: seconds by which a process that waits for a lock may get it later than one that asks for it "
+        "repeatedly: 1",
+        "load_s: minimum time in seconds of full load: 600",
+        "under full log load, host lost, host cut off and back",
+    ):
+        assert told in text
 
 
 def test_one_fault_that_breaks_several_steps_is_one_cause(tmp_path):
@@ -107,11 +156,15 @@ def test_all_formats_say_what_is_wrong(locks):
 def test_the_page_shows_each_step_with_its_figures_and_what_is_not_covered(locks):
     text = text_of(locks)
     assert "With db04 on /MQHA/QM1/log, from 10.1.0.9:/mq" in text
-    assert "hand-over ✓ pass db03 holds, db04 wants waiting 20 ms, polling 900 ms, after unlock" in text
+    assert (
+        "hand-over ✓ pass db03 holds, db04 wants waiting 20 ms, polling 1.5 s, one request 1 ms, after unlock" in text
+    )
     assert "under full log load ✓ pass db03 holds, db04 wants 10 min of load, 300 verifications, the longest" in text
     assert (
         "host cut off and back ✗ fail db03 holds, db04 wants takeover 12 s, refused 12 times, back after 31 s, "
-        "88 late writes, its pending write ended with EIO 88 late writes of db03 landed after db04 had taken over"
+        "then refused 60 times, late writes: 88 in the locked log (704 sectors), 0 in the log without a lock, its "
+        "pending write ended with EIO, 0 of 5,000 acknowledged writes lost 88 late writes of db03 landed after db04 "
+        "had taken over"
     ) in text
     assert "– not covered db05 holds, db06 wants longest pause of" in text
     assert "not covered: locks_server_command is not set" in text
@@ -139,7 +192,7 @@ def test_a_required_step_that_is_missing_has_a_line_of_its_own(tmp_path):
             "cut_off",
             "broken",
             "late_write_landed",
-            {"late_sectors": 8},
+            {"unlocked_late_writes": 1},
             ["landed"],
             "db01 is cut off: db02 has the lock after 12 s",
         ),
@@ -184,6 +237,14 @@ def test_each_cause_has_a_consequence_and_a_next_step():
     assert len(shown) == 3
 
 
+@pytest.mark.parametrize("code", ["seen_again", "not_permitted", "other_path", "no_failover_seen"])
+def test_an_open_question_with_a_known_cause_has_its_own_advice(code):
+    undecided = {"kind": "lock_undecided", "code": code, "step": "settings"}
+    advice = LOCK_CAUSES[code]
+    assert advice_on_locks([undecided]) == (advice.consequence, together([advice]))
+    assert advice_on_locks([{**undecided, "code": "refused_by_error"}])[0] == LOCK_CAUSES["undecided"].consequence
+
+
 @pytest.mark.parametrize("code", ["write_error", "verification_error"])
 def test_an_error_at_a_failover_is_a_matter_of_the_file_server(code):
     """A client that cannot reclaim its lock ends writes with an error, even on a hard mount."""
@@ -203,6 +264,9 @@ def test_an_error_at_a_failover_is_a_matter_of_the_file_server(code):
         ("hand_over", {"wait_ns": 3 * S, "poll_ns": 3 * S}, "hand_over_s"),
         ("hand_over", {"wait_ns": 1.9 * S, "poll_ns": 0}, "waiter_late"),
         ("lock_count", {"locks_held": 1}, "lock_count"),
+        ("under_load", {"write_pause_max_ns": 12 * S}, "write_pause_s"),
+        ("server_failover", {"verification_max_ns": 59 * S}, "failover_verification_s"),
+        ("server_failover", {"write_pause_max_ns": 240 * S}, "failover_pause_s"),
     ],
 )
 def test_each_limit_has_its_own_advice(tmp_path, step, figures, key):
