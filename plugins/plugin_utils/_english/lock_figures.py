@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.locks import broken_text, limit_text, step_title
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.locks import step_title
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import (
     LOCK_LIMITS,
     NOTIFICATION_ID,
@@ -62,7 +63,9 @@ def pair_text(pair: Pair, limits: Limits, found: Sequence[Mapping[str, Any]]) ->
     ordered = sorted(_PARTS, key=lambda part: fault not in part[0])
     told = ", ".join(filter(None, (write(pair, limits) for _faults, write in ordered)))
     is_told = worst is None or any(fault in faults for faults, _write in _PARTS)
-    sentence = "" if is_told else (limit_text if worst["kind"] == LOCK_LIMIT else broken_text)(worst, _WORDS)
+    if not told and worst is None and found:
+        worst, is_told = found[0], False
+    sentence = "" if worst is None or is_told else in_words(worst, _WORDS)
     has_begun = any(row["step"] != SETTINGS for row in pair["steps"])
     return "; ".join(filter(None, (sentence, told, untested_text([pair]) if has_begun else "")))
 

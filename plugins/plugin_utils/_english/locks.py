@@ -139,6 +139,8 @@ def _case(finding: Finding) -> str:
     at, title = finding["at"], step_title(finding["step"])
     if at["holder"] == at["other"] or not at["other"]:
         return f"{title} ({at['holder']})"
+    if finding["step"] in (SETTINGS, CONCURRENT_UPDATES):
+        return f"{title} ({at['holder']} and {at['other']})"
     return f"{title} ({at['holder']} holds the lock, {at['other']} wants it)"
 
 
@@ -254,13 +256,17 @@ def _lost_at_return(finding: Finding) -> str:
 
 
 def _not_shared(finding: Finding) -> str:
-    host, path, errno = (figure_text(finding, name) for name in ("host", "path", "errno"))
-    host = host or finding["at"]["second"]
+    """Return why the directory is not shared. The path on the other host is known if the directory itself is
+    missing."""
+    host, path, other_path = (figure_text(finding, name) for name in ("host", "path", "other_path"))
+    host, path = host or finding["at"]["second"], path or "the directory"
     partner = _partner(finding, host)
-    if errno:
-        return f"{host} does not find {path or 'the file'} that {partner} has created ({errno}), so it is not shared"
-    where = f"in {path}" if path else "there"
-    return f"{host} never reads what {partner} has written {where}, so they do not share the directory"
+    if other_path:
+        elsewhere = "" if other_path == path else f" as {other_path}"
+        saw = f"{host} does not find {path}, which exists on {partner}{elsewhere}"
+    else:
+        saw = f"{host} does not read in {path} what {partner} has written there, not even 10 s later"
+    return f"{saw}, so they do not share the directory"
 
 
 def _partner(finding: Finding, host: str) -> str:
@@ -391,6 +397,15 @@ def _not_permitted(finding: Finding) -> str:
     )
 
 
+def _other_path(finding: Finding) -> str:
+    host, path, other_path = (figure_text(finding, name) for name in ("host", "path", "other_path"))
+    host = host or finding["at"]["first"]
+    return (
+        f"the directory is {path or 'unknown'} on {host}, but {other_path or 'unknown'} on {_partner(finding, host)}, "
+        "although both hosts have the same file system: set workspace_path of both to one directory of it"
+    )
+
+
 _OPEN: Mapping[str, Callable[[Finding], str]] = {
     "not_run": lambda finding: "it was not carried out",
     "no_figure": lambda finding: "its figures are not known",
@@ -406,11 +421,7 @@ _OPEN: Mapping[str, Callable[[Finding], str]] = {
     "no_failover_seen": _no_failover,
     "seen_again": _seen_again,
     "not_permitted": _not_permitted,
-    "other_path": lambda finding: (
-        f"the directory is {figure_text(finding, 'path') or 'unknown'} on {finding['at']['first']}, but "
-        f"{figure_text(finding, 'other_path') or 'unknown'} on {finding['at']['second']}, although both hosts have the "
-        "same file system: set workspace_path of both to one directory of it"
-    ),
+    "other_path": _other_path,
     "not_concurrent": lambda finding: (
         f"{finding['at']['first']} and {finding['at']['second']} never updated the record at the same time"
     ),

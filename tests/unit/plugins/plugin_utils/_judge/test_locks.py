@@ -194,14 +194,21 @@ BROKEN = [
     (
         "settings",
         "not_shared",
-        {"host": "db02"},
-        "db02 never reads what db01 has written there, so they do not share the directory",
+        {"host": "db02", "path": "/MQHA/a"},
+        "db02 does not read in /MQHA/a what db01 has written there, not even 10 s later, so they do not share the "
+        "directory",
     ),
     (
         "settings",
         "not_shared",
-        {"host": "db01", "path": "/MQHA/a", "errno": "ENOENT"},
-        "db01 does not find /MQHA/a that db02 has created (ENOENT), so it is not shared",
+        {"host": "db01", "path": "/MQHA/a", "other_path": "/MQHA/a"},
+        "db01 does not find /MQHA/a, which exists on db02, so they do not share the directory",
+    ),
+    (
+        "settings",
+        "not_shared",
+        {"host": "db02", "path": "/MQHA/b", "other_path": "/MQHA/a"},
+        "db02 does not find /MQHA/b, which exists on db01 as /MQHA/a, so they do not share the directory",
     ),
     (
         "settings",
@@ -411,8 +418,8 @@ UNDECIDED = [
     ),
     (
         "other_path",
-        {"path": "/MQHA/a", "other_path": "/mnt/a"},
-        "the directory is /MQHA/a on db01, but /mnt/a on db02, although both hosts have the same file system: set "
+        {"host": "db02", "path": "/MQHA/a", "other_path": "/mnt/a"},
+        "the directory is /MQHA/a on db02, but /mnt/a on db01, although both hosts have the same file system: set "
         "workspace_path of both to one directory of it",
     ),
     ("not_concurrent", {}, "db01 and db02 never updated the record at the same time"),
@@ -583,6 +590,10 @@ def test_a_fail_outweighs_what_is_open():
         (
             {**pair(), "steps": [row("settings", "db01", "db02", "broken", "same_machine")]},
             "db01 and db02 are two names of the same machine",
+        ),
+        (
+            {**pair(), "steps": [row("settings", "db01", "db02", "undecided", "not_permitted", host="db02")]},
+            "settings (db01 and db02): the user of the tester may not open the directory on db02",
         ),
         (
             changed(pair(), "concurrent_updates", "broken", "updates_lost", updates_kept=998),
