@@ -16,7 +16,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.lock_figure
     limits_told,
     untested_text,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import limits_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import view
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.overview import Overview
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.page import LocksSection
@@ -78,12 +77,12 @@ class View(view.View):
         return advice_on_locks(finding for _host, finding in found)
 
     def limits_told(self, model: Model) -> list[str]:
-        """Return the limits on locks with their ids, of each profile."""
-        several = len(model.profiles) > 1
+        """Return the limits on locks that judged the hosts, with their ids, by profile."""
+        judged = {host.profile: host.own["limits"] for host in model.hosts if host.own and host.of_kind.view is self}
         return [
-            f"{profile.text}: {told}" if several else told
-            for profile in model.profiles
-            for told in limits_told(limits_of(profile.data))
+            f"{profile}: {told}" if len(judged) > 1 else told
+            for profile, limits in judged.items()
+            for told in limits_told(limits)
         ]
 
     def statement(self, model: Model) -> str:
