@@ -15,6 +15,7 @@
 #include "cut/durability_csv.h"
 #include "cut/remove.h"
 #include "lock/agent.h"
+#include "lock/own_folder.h"
 #include "output/console.h"
 #include "output/fio.h"
 #include "run.h"
@@ -242,6 +243,11 @@ int main(int unused, char **argv) {
         return (int)remove_acknowledged(&options);
     }
     if (options.lock) {
+        int error = options.create_dirs ? own_folder_make(options.dir) : 0;
+        if (error != 0) {
+            console_complain("--createDirs: cannot create %s: %s", options.dir, strerror(error));
+            return EXIT_REFUSED;
+        }
         return (int)lock_agent(&options);
     }
     run.start_ns = now_ns();

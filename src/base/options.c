@@ -157,8 +157,9 @@ static const struct rule rules[] = {
     {"backgroundThreads", 'p', KIND_INTEGER, FIELD(background_threads), .initial = "0", .max = 100, .example = "2",
      .argument = "N", .help = "threads that keep processors busy for the whole run", .key = "option_background_threads",
      .unit = "count"},
-    {"createDirs", 0, KIND_FLAG, FIELD(create_dirs),
-     .help = "create missing directories, and remove them at the end", .key = "option_create_dirs", .unit = "0/1"},
+    {"createDirs", 0, KIND_FLAG, FIELD(create_dirs), .locks = true,
+     .help = "create missing directories, and remove them at the end (--lock keeps them)", .key = "option_create_dirs",
+     .unit = "0/1"},
     {"keepFiles", 0, KIND_FLAG, FIELD(keep_files), .help = "keep the test files (otherwise they never have a name)",
      .key = "option_keep_files", .unit = "0/1"},
     {"tables", 0, KIND_TEXT, FIELD(tables_dir), .checks = true, .allowed = "a directory, or - for standard output",
@@ -482,7 +483,8 @@ static bool check_check(struct options *options) {
 // --lock measures nothing, and all its files are in one directory.
 static bool check_lock(struct options *options) {
     if (options->not_for_lock != NULL) {
-        return complain(options, "--%s is not for --lock, which takes only --dir, --runId and --deadline; leave it out",
+        return complain(options, "--%s is not for --lock, which takes only --dir, --createDirs, --runId and "
+                        "--deadline; leave it out",
                         options->not_for_lock);
     }
     return strchr(options->dir, ',') == NULL ||

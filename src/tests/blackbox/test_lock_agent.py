@@ -70,6 +70,23 @@ def refused_directories(place):
 
 
 @test
+def made_directory(place):
+    """With --createDirs, the directory is made with its mark, once for all machines, and kept."""
+    os.mkdir(place.path + "/volume")
+    folder = place.path + "/volume/made"
+    command = [LOGDISK, "--lock", "--createDirs", "--dir=" + folder]
+    first, second = (subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) for _ in range(2))
+    for each in (first, second):
+        each.stdin.close()
+    equal([each.wait(PATIENCE_S) for each in (first, second)], [0, 0])
+    equal(os.listdir(place.path + "/volume"), ["made"])
+    equal((os.listdir(folder), os.stat(folder).st_mode & 0o777), ([".mqops-logdisk.json"], 0o700))
+    contains(refuse(2, "--createDirs", "--dir=%s/no/where" % place.path), "--createDirs: cannot create")
+    os.mkdir(place.path + "/other")
+    contains(refuse(2, "--createDirs", "--dir=%s/other" % place.path), "does not have the mark")
+
+
+@test
 def refused_options(place):
     folder = make_folder(place)
     contains(refuse(1, "--dir=" + folder, "--bsize=4K"), "--bsize is not for --lock")
