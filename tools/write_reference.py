@@ -121,6 +121,7 @@ excuses them, and a profile is refused if it uses one of these ids for a limit o
 | `LOCK-010` | `lock_broken`, lock_count | many locks can be held at once |
 | `LOCK-011` | `lock_undecided` | every step of the test of locks has an outcome |
 | `LOCK-012` | `lock_not_covered` | every step of the test of locks that the profile requires was carried out |
+| `LOCK-013` | `lock_broken`, pod_deleted | the other pod gets the lock of a pod that was deleted by force |
 
 These tests check them: `test_a_tester_that_ends_early_names_its_criterion`, `test_power_cuts_name_their_criteria`,
 `test_each_kind_of_damage_has_a_criterion_of_its_own`, `test_locks_name_their_criteria`.

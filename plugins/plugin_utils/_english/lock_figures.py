@@ -32,6 +32,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps impo
     LOCK_COUNT,
     LOCKED,
     NOT_COVERED,
+    POD_DELETED,
     SAME_HOST,
     SECOND_REFUSED,
     SERVER_FAILOVER,
@@ -243,6 +244,7 @@ _FIGURES: Mapping[str, Sequence[Callable[[Rows], str]]] = {
         _text_of("errno", "{}"),
     ),
     LOCK_COUNT: (_count_of("locks_held", "{} locks"), _text_of("errno", "then {}")),
+    POD_DELETED: (_duration_of("takeover_ns", "takeover {}"), _count_of("tries", "refused {} times")),
 }
 """The functions that format the figures of rows, by step."""
 

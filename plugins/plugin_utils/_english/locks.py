@@ -29,6 +29,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps impo
     LATE_WRITES,
     LOCK_COUNT,
     LOCKED,
+    POD_DELETED,
     SAME_HOST,
     SECOND_REFUSED,
     SERVER_FAILOVER,
@@ -51,6 +52,7 @@ TITLES = {
     CUT_OFF: "host cut off and back",
     SERVER_FAILOVER: "failover of the file server",
     LOCK_COUNT: "number of locks",
+    POD_DELETED: "pod deleted by force",
 }
 """The displayed names of the steps."""
 
@@ -61,6 +63,7 @@ _DURING = {
     SERVER_FAILOVER: ", when the file server failed over",
     CUT_OFF: ", before that host was cut off",
     HOST_LOST: ", before that host was lost",
+    POD_DELETED: ", although its tester still ran",
 }
 
 _SLOW_CALL = 0.25
@@ -201,7 +204,7 @@ def _never(finding: Finding) -> str:
 
 
 def _lost(finding: Finding) -> str:
-    return "cut off from the file server" if finding["step"] == CUT_OFF else "lost"
+    return {CUT_OFF: "cut off from the file server", POD_DELETED: "deleted by force"}.get(finding["step"], "lost")
 
 
 def _to(finding: Finding) -> str:
@@ -414,6 +417,7 @@ _OPEN: Mapping[str, Callable[[Finding], str]] = {
     "deadline": lambda finding: f"{_of_host(finding)} did not answer in time",
     "did_not_come_back": lambda finding: f"{finding['at']['holder']} did not come back",
     "not_cut": lambda finding: f"{finding['at']['holder']} was not cut{_why(finding)}",
+    "not_deleted": lambda finding: f"the tester in {finding['at']['holder']} did not end when the pod was deleted",
     "orderly_end": lambda finding: (
         f"{finding['at']['holder']} ended its connection or released its lock itself, so it did not lose its power: "
         f"use a command that cuts the power at once{_why(finding)}"
@@ -473,6 +477,7 @@ _NOT_COVERED: Mapping[str, Callable[[Finding], str]] = {
     "no_privilege": lambda finding: f"packets cannot be filtered on {finding['at']['holder']} without root",
     "no_nft": lambda finding: f"{finding['at']['holder']} has no nft",
     "no_server_address": lambda finding: f"the address of the file server of {finding['at']['holder']} is not known",
+    "is_pod": lambda finding: "certify_pvc.yml does not test this, because it affects nodes and file servers",
     "second_granted": lambda finding: "both hosts got the lock in an earlier step, so this step would show nothing new",
 }
 """Which prerequisite of a step is missing, by the code of the finding."""

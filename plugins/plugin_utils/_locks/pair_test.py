@@ -39,6 +39,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.cut_off
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.hand_over import WAYS, hand_over
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.host_lost import Return, host_lost
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.lock_count import lock_count
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.pod_deleted import pod_deleted
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.second_refused import same_host, second_refused
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.server_failover import (
     grace_period_s,
@@ -58,6 +59,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps impo
     KEPT,
     LOCK_COUNT,
     NOT_COVERED,
+    POD_DELETED,
     SAME_HOST,
     SECOND_REFUSED,
     SERVER_FAILOVER,
@@ -83,7 +85,8 @@ Command = Callable[[], CommandResult]
 class Side:
     """A host of a pair: its settings, the commands that start its tester, its guard and its guard as root, whether the
     host may be cut off and lose power, the command that cuts its power, and how many seconds it may take to come
-    back. ``problem`` is the reason why the host cannot be tested; empty if it can be tested."""
+    back. ``problem`` is the reason why the host cannot be tested; empty if it can be tested. ``delete`` is set only if
+    the host is a pod: it deletes the pod by force, and the pod is then replaced."""
 
     host: str
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -94,6 +97,7 @@ class Side:
     cut: Command | None = None
     wait_s: float = 600.0
     problem: str = ""
+    delete: Command | None = None
 
 
 @dataclass(frozen=True)
@@ -187,6 +191,9 @@ class PairTest:
         for holder in self._pair.hosts:
             self._step(UNDER_LOAD, holder, partial(under_load, load_s=order.load_s))
         for holder in self._pair.hosts:
+            if delete := self._sides[holder].delete:
+                self._delete(holder, delete)
+        for holder in self._pair.hosts:
             self._step(CUT_OFF, holder, self._cut_off)
         self._step(SERVER_FAILOVER, first, self._fail_over)
         for holder in self._pair.hosts:
@@ -210,7 +217,23 @@ class PairTest:
             self._say(f"{side.host}: cutting the host off from {address}, port {self._order.port}")
             return cut_off(stage, _Partition(guard, address, self._order.port))
 
+    def _delete(self, holder: str, delete: Command) -> None:
+        """Carry out the step in which a pod is deleted, and wait until its replacement runs."""
+        self._step(POD_DELETED, holder, partial(pod_deleted, delete=delete))
+        step, begin_ns = self._steps[-1], self._clock.now_ns()
+        while self._agents[holder].is_over:
+            if self._clock.now_ns() - begin_ns > self._sides[holder].wait_s * 1e9:
+                if step["outcome"] == KEPT:
+                    step.update(outcome=UNDECIDED, cause="did_not_come_back")
+                return
+            self._agents[holder].end()
+            self._clock.sleep(AGAIN_S)
+            with contextlib.suppress(AgentLostError):
+                self._start(holder, READY_S)
+
     def _fail_over(self, stage: Stage) -> Figures:
+        if self._sides[self._pair.first].delete:
+            raise not_covered("is_pod")
         if self._is_granted():
             raise not_covered("second_granted")
         if not self._order.fail_over:
@@ -250,6 +273,8 @@ class PairTest:
     def _check_may_cut(self, side: Side) -> None:
         """Raise StepEnd if the host must not be cut off or lose power, or if the other steps have already shown
         that the lock is granted to both hosts."""
+        if side.delete:
+            raise not_covered("is_pod")
         if self._is_granted():
             raise not_covered("second_granted")
         if not side.is_confirmed:

@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import STEPS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import POD_DELETED, STEPS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import PLAIN
 
 Finding = dict[str, Any]
@@ -118,9 +118,10 @@ CRITERIA = {
     (POWER_CUT, "zeroed"): "CUT-007",
     (POWER_CUT, "corrupt"): "CUT-008",
     (POWER_CUT, "metadata lost"): "CUT-009",
-    **{(LOCK_BROKEN, step): f"LOCK-{number:03}" for number, step in enumerate(STEPS, 1)},
+    **{(LOCK_BROKEN, step): f"LOCK-{number:03}" for number, step in enumerate(STEPS, 1) if step != POD_DELETED},
     (LOCK_UNDECIDED, None): "LOCK-011",
     (LOCK_NOT_COVERED, None): "LOCK-012",
+    (LOCK_BROKEN, POD_DELETED): "LOCK-013",
 }
 """The ids of criteria that are not limits of a profile, by kind and cause of the finding. They cannot be waived."""
 

@@ -19,12 +19,13 @@ SETTINGS, SECOND_REFUSED, SAME_HOST, HAND_OVER, CONCURRENT_UPDATES = (
     "hand_over",
     "concurrent_updates",
 )
-UNDER_LOAD, HOST_LOST, CUT_OFF, SERVER_FAILOVER, LOCK_COUNT = (
+UNDER_LOAD, HOST_LOST, CUT_OFF, SERVER_FAILOVER, LOCK_COUNT, POD_DELETED = (
     "under_load",
     "host_lost",
     "cut_off",
     "server_failover",
     "lock_count",
+    "pod_deleted",
 )
 STEPS = (
     SETTINGS,
@@ -37,17 +38,19 @@ STEPS = (
     CUT_OFF,
     SERVER_FAILOVER,
     LOCK_COUNT,
+    POD_DELETED,
 )
 """The steps in the order in which they are shown."""
 
 BASICS = STEPS[: STEPS.index(HOST_LOST)]
 """The steps that need only two hosts, so every profile requires them."""
 
-BOTH_WAYS = (SECOND_REFUSED, HAND_OVER, HOST_LOST, CUT_OFF)
+BOTH_WAYS = (SECOND_REFUSED, HAND_OVER, HOST_LOST, CUT_OFF, POD_DELETED)
 """The steps that are repeated with the roles of the two hosts exchanged."""
 
-TAKEOVERS = (HOST_LOST, CUT_OFF)
-"""The steps in which one host loses the lock without releasing it, and the other host has to get it."""
+TAKEOVERS = (HOST_LOST, CUT_OFF, POD_DELETED)
+"""The steps in which one host loses the lock without releasing it, and the other host has to get it. Only pods are
+deleted."""
 
 LOCKED, UNLOCKED = "locked", "unlocked"
 """The two logs of a takeover: one that its writer locks, and one that its writer only opens."""

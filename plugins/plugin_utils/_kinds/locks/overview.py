@@ -35,9 +35,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps impo
     CONCURRENT_UPDATES,
     CUT_OFF,
     HAND_OVER,
-    HOST_LOST,
     NOT_COVERED,
     STEPS,
+    TAKEOVERS,
     UNDER_LOAD,
     figure,
     rows_of,
@@ -111,7 +111,7 @@ def _takeovers(line: _Line) -> list[tuple[str, float, bool]]:
     """Return the step of each takeover, its seconds, and whether the other host got the lock."""
     return [
         (step, value / 1e9, row["cause"] != _NEVER)
-        for step in (HOST_LOST, CUT_OFF)
+        for step in TAKEOVERS
         for row in line.rows(step)
         if (value := figure(row, "takeover_ns"))
     ]
@@ -136,7 +136,7 @@ def _takeover_picture(line: _Line) -> Markup:
         x = _AXIS.place(seconds)
         if not is_over:
             parts.append(Markup('<path class="lost" d="M{:.1f} 7l8 8m0 -8l-8 8"/>').format(x - 4))
-        elif step == HOST_LOST:
+        elif step != CUT_OFF:
             parts.append(Markup('<circle class="host-lost" cx="{:.1f}" cy="11" r="3.5"/>').format(x))
         else:
             parts.append(Markup('<path class="cut-off" d="M{:.1f} 7h8v8h-8z"/>').format(x - 4))

@@ -16,6 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import (
     CUT_OFF,
     KEPT,
+    POD_DELETED,
     figure,
     figure_text,
     late_writes,
@@ -31,6 +32,7 @@ _AXIS = 126.0
 _BELOW_TEXT = ((24.0, 31.0), (_HOLDER - 2, _OTHER - 18), (_OTHER - 2, _AXIS))
 """Where upright lines are drawn."""
 _LONGEST_NAME = 40
+_LOST = {CUT_OFF: "cut off", POD_DELETED: "deleted by force"}
 _STEPS_S = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1200, 3600)
 """The possible distances between ticks, in seconds."""
 
@@ -73,7 +75,7 @@ def _s(row: Mapping[str, Any], name: str) -> float | None:
 
 
 def _title(row: Mapping[str, Any], takeover: float, is_over: bool) -> str:
-    lost = "cut off" if row["step"] == CUT_OFF else "lost"
+    lost = _LOST.get(row["step"], "lost")
     after = _units.format_duration(takeover * 1e9)
     holder, other = (shorten(row[key], _LONGEST_NAME) for key in ("holder", "other"))
     return f"{holder} is {lost}: {other} {'has the lock after' if is_over else 'has no lock after'} {after}"
@@ -130,7 +132,7 @@ def _lane(name: str, top: float, words: str) -> list[Markup]:
 
 def _holder(row: Mapping[str, Any], clock: _Clock, back: float | None) -> list[Markup]:
     """Return the lane of the host that held the lock: a bar until its loss, then a dotted line until it is back."""
-    was = "cut off" if row["step"] == CUT_OFF else "lost"
+    was = _LOST.get(row["step"], "lost")
     zero, end = clock.place(0), _RIGHT if back is None else clock.place(back)
     parts = _lane(row["holder"], _HOLDER, f"holds the lock and writes, then is {was}")
     parts += [_bar("p99", _LEFT, zero, _HOLDER), _thin("gone", zero, end, _HOLDER)]

@@ -10,7 +10,12 @@ from __future__ import annotations
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.locks import lock_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import BOTH_WAYS, HAND_OVER, STEPS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import (
+    BOTH_WAYS,
+    HAND_OVER,
+    POD_DELETED,
+    STEPS,
+)
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
 S = 10**9
@@ -61,15 +66,19 @@ FIGURES = {
         "tries": 20,
     },
     "lock_count": {"locks_held": 512},
+    "pod_deleted": {"held_ns": 5 * S, "takeover_ns": 2 * S, "tries": 11},
 }
 HANDED_OVER = {"wait_ns": 20_000_000, "poll_ns": 1_500_000_000, "poll_round_ns": 2_001_000_000, "try_ns": 1_000_000}
 WAYS = ("unlock", "close", "exit", "kill")
 
 
-def pair(first="db01", second="db02", directory=DIRECTORY, server="10.1.0.9:/mq", settings=None):
-    """Return the results of two hosts on a file server that keeps every promise."""
+OF_HOSTS = tuple(step for step in STEPS if step != POD_DELETED)
+
+
+def pair(first="db01", second="db02", directory=DIRECTORY, server="10.1.0.9:/mq", settings=None, made=OF_HOSTS):
+    """Return the results of two hosts on a file server that keeps every promise. ``made`` are the steps."""
     steps = []
-    for step in STEPS:
+    for step in made:
         roles = [(first, second), (second, first)] if step in BOTH_WAYS else [(first, second)]
         roles = [(first, first), (second, second)] if step == "same_host" else roles
         for holder, other in roles:

@@ -381,6 +381,7 @@ UNDECIDED = [
     ("agent_lost", {"host": "db02"}, "the connection to the tester on db02 ended"),
     ("deadline", {"host": "db02"}, "the tester on db02 did not answer in time"),
     ("did_not_come_back", {}, "db01 did not come back"),
+    ("not_deleted", {}, "the tester in db01 did not end when the pod was deleted"),
     ("not_cut", {"status": 0}, "db01 was not cut (status 0)"),
     ("not_cut", {}, "db01 was not cut"),
     ("queue_managers", {"why": "QM1 runs there"}, "db01 was not cut (QM1 runs there)"),
@@ -465,6 +466,7 @@ NOT_COVERED = [
     ("cut_off", "no_privilege", "packets cannot be filtered on db01 without root"),
     ("cut_off", "no_nft", "db01 has no nft"),
     ("cut_off", "no_server_address", "the address of the file server of db01 is not known"),
+    ("host_lost", "is_pod", "certify_pvc.yml does not test this, because it affects nodes and file servers"),
     ("host_lost", "second_granted", "both hosts got the lock in an earlier step, so this step would show nothing new"),
     ("lock_count", "", "no reason is recorded"),
 ]
@@ -495,10 +497,54 @@ def test_a_required_step_that_is_missing_decides_nothing(step):
     assert record(without(pair(), "lock_count")).verdict == "pass"
 
 
-@pytest.mark.parametrize("step", [*BOTH_WAYS, "same_host"])
+@pytest.mark.parametrize("step", [*(step for step in BOTH_WAYS if step != "pod_deleted"), "same_host"])
 def test_a_step_in_one_direction_says_nothing_about_the_other(step):
     made = record(without(pair(), step, "db02"))
     assert (made.verdict, [each["at"]["holder"] for each in made.findings]) == ("inconclusive", ["db02"])
+
+
+def of_pods(**figures):
+    results = pair("pod 1 of prod", "pod 2 of prod", made=[*BASICS, "pod_deleted"])
+    return changed(results, "pod_deleted", **figures)
+
+
+@pytest.mark.parametrize(
+    ("figures", "verdict", "limit_id", "reason"),
+    [
+        ({}, "pass", "", ""),
+        (
+            {"takeover_ns": 31 * S},
+            "fail",
+            "LOCK-103",
+            "pod 2 of prod took over too late after pod 1 of prod was deleted by force: 31 s (limit 15 s), and 1 more",
+        ),
+        (
+            {"outcome": "broken", "cause": "never_taken_over", "takeover_ns": 40 * S},
+            "fail",
+            "LOCK-013",
+            "pod 2 of prod did not get the lock within 40 s after pod 1 of prod was deleted by force",
+        ),
+        (
+            {"outcome": "broken", "cause": "granted"},
+            "fail",
+            "LOCK-013",
+            "pod 2 of prod got the lock while pod 1 of prod held it, although its tester still ran",
+        ),
+        (
+            {"outcome": "undecided", "cause": "not_deleted"},
+            "inconclusive",
+            "LOCK-011",
+            "the tester in pod 1 of prod did not end when the pod was deleted",
+        ),
+    ],
+)
+def test_a_pod_that_was_deleted_is_judged_like_a_lost_host(figures, verdict, limit_id, reason):
+    made = record(
+        of_pods(**figures), host="prod", profile={"name": "mine", "extends": "mq-locks-gold", "locks": {"steps": []}}
+    )
+    assert made.verdict == verdict
+    assert [each["limit_id"] for each in made.findings[:1]] == ([limit_id] if limit_id else [])
+    assert not reason or reason in made.reasons[0]
 
 
 def test_after_a_refused_setting_nothing_else_is_missing():

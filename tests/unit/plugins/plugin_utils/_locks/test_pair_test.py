@@ -17,6 +17,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.pair_test import Order, PairTest, Side
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.pairs import Pair
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps import host_lost as module_host_lost
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps import pod_deleted as module_pod_deleted
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps import server_failover as module_failover
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._locks.simulated import (
     SECOND_NS,
@@ -203,3 +204,63 @@ def test_a_host_that_was_only_disconnected_rightly_keeps_its_lock(world):
 def test_the_files_of_a_pair_are_removed_although_their_host_lost_power():
     """The workspace removes them by their names."""
     assert all(_workspace.LOCKED_FILE.match(f"{PAIR.label}-{name}") for name in pair_test.FILES)
+
+
+class Pods(World):
+    """Two pods, which are replaced when they are deleted."""
+
+    def delete(self, host):
+        def run():
+            self.cuts.append(host)
+            self.server.shut_down(host)
+            return DONE
+
+        return run
+
+    def test(self, **sides):
+        given = {host: {"is_confirmed": False, "delete": self.delete(host), **sides} for host in ("one", "two")}
+        return super().test(given)
+
+
+@pytest.fixture
+def pods(monkeypatch):
+    monkeypatch.setattr(module_pod_deleted, "Background", AtOnce)
+    return lambda character="honest": Pods(monkeypatch, character)
+
+
+def test_both_pods_are_deleted_and_replaced_and_nothing_else_is_cut(pods):
+    here = pods()
+    found = outcomes(here.test())
+    assert [each for each in found if each[2] != "kept"] == [
+        (name, host, "not_covered", "is_pod")
+        for name, host in (
+            ("cut_off", "one"),
+            ("cut_off", "two"),
+            ("server_failover", "one"),
+            ("host_lost", "one"),
+            ("host_lost", "two"),
+        )
+    ]
+    assert [each[1] for each in found if each[0] == "pod_deleted"] == here.cuts == ["one", "two"]
+
+
+def test_a_lock_that_a_deleted_pod_keeps(pods):
+    here = pods("stale")
+    here.server.shut_down = here.server.lose
+    assert ("pod_deleted", "one", "broken", "never_taken_over") in outcomes(here.test())
+
+
+def test_a_pod_that_is_not_replaced(pods):
+    here = pods()
+    here.comes_back = False
+    found = outcomes(here.test())
+    assert ("pod_deleted", "one", "undecided", "did_not_come_back") in found
+    assert here.cuts == ["one"]
+
+
+def test_a_pod_that_cannot_be_deleted(pods):
+    here = pods()
+    here.delete = lambda host: lambda: CommandResult(None, "", "forbidden", 0.1)
+    result = here.test()
+    assert ("pod_deleted", "one", "undecided", "command_failed") in outcomes(result)
+    assert next(step for step in result["steps"] if step["step"] == "pod_deleted")["figures"]["problem"] == "forbidden"
