@@ -77,6 +77,7 @@ class ActionModule(ControllerAction):
         return {
             **self._plan(asked, options, task_vars["inventory_hostname"], task_vars.get("groups", {})),
             "options": options["options"],
+            "of_other_kinds": asked.get("of_other_kinds") or [],
             "become": bool(asked["workspace_owner"]),
             "become_user": asked["workspace_owner"] or "root",
             "tester": {**of_tester(asked, discovers(asked)), "tester_dry_run": self._task.check_mode},

@@ -14,6 +14,7 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.dating import date_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.lock_result import LockResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import worst
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.locks import LOCKS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import (
@@ -37,7 +38,7 @@ def results_of(directory: RunDirectory) -> list[LockResult]:
     found: dict[tuple[str, ...], list[tuple[HostRecord, Pair]]] = {}
     for folder in directory.records.folders():
         record = directory.records.read(folder)
-        if record.kind == directory.kind.name:
+        if record.kind == LOCKS:
             for pair in (record.own or {}).get("pairs") or ():
                 key = (record.volume, pair["first"], pair["second"], pair["directory"])
                 found.setdefault(key, []).append((record, pair))

@@ -586,7 +586,7 @@ class _Reader:
     def host(self, folder: str, record: HostRecord) -> Host:
         """Return the data that the report shows for one record, with its tables."""
         record = with_verdict(record, self._run_directory.is_check_mode)
-        entry = host_entry(record)
+        entry = host_entry(self._run_directory.run, record)
         measured = bool(record.verdict) or not self._run_directory.is_check_mode
         groups, kind = _by_limit(judgements_of(record)), kind_named(record.kind)
         host = Host(

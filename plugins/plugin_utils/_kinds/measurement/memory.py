@@ -9,6 +9,8 @@ from __future__ import annotations
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.before import note_what_was_known
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.regression import hold_against_baseline
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.lock_result import LockResult
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.locks import results_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.planned import Planned, planned_by
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.power_cuts import look_up
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.filing import make_certificate
@@ -20,15 +22,17 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import H
 
 
 class Plans(Remembered):
-    """The volumes that a run planned to certify. A plan is not a result."""
+    """The volumes that a run planned to certify, and the results of locks, which only runs of claims have. A plan is
+    not a result."""
 
-    def __init__(self, plans: list[Planned]) -> None:
-        self._plans = plans
+    def __init__(self, plans: list[Planned], locks: list[LockResult]) -> None:
+        self._plans, self._locks = plans, locks
+        self.count = len(locks)
 
     def store_in(self, history: History) -> int:
-        """Store the plan. Raises HistoryError."""
+        """Store the plan and the results. Raises HistoryError."""
         history.store_plans(self._plans)
-        return 0
+        return history.store_locks(self._locks) if self._locks else 0
 
 
 class Memory(memory.Memory):
@@ -47,4 +51,4 @@ class Memory(memory.Memory):
     def of_run(self, directory: RunDirectory) -> Remembered:
         """Return the volumes that the run planned to measure. The volumes in the newest plan of a host must be
         certified."""
-        return Plans(planned_by(directory))
+        return Plans(planned_by(directory), [] if directory.run.get("merged_from") else results_of(directory))

@@ -7,8 +7,10 @@ shows."""
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import json
+from pathlib import Path
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.lock_result import LockResult
@@ -21,19 +23,24 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview im
     status_prom,
     status_text,
 )
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.planned import planned_by
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import history as store
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.filing import certificates_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import HistoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.upkeep import import_runs
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.locks import lock_record
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.status_html import render_status
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import BASICS, STEPS
-from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import lock_pairs
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import BASICS
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate, lock_pairs
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history.made_up import entry
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils.metrics import samples_of
 
 TODAY = Today(datetime.date(2026, 6, 1), 14)
-EVERY = " ".join(STEPS)
+EVERY = " ".join(lock_pairs.OF_HOSTS)
 VALID = [entry("2026-05-01", host=host, volume_id=host) for host in ("db01", "db02", "db03")]
 
 
@@ -133,7 +140,7 @@ def test_a_step_that_was_not_made_or_is_open_has_not_passed(tmp_path):
     results = lock_pairs.changed(lock_pairs.pair(), "server_failover", "not_covered", "no_command")
     results = lock_pairs.changed(results, "under_load", load_s=1)
     (found,) = results_of(lock_pairs.run_of(tmp_path, [lock_pairs.without(results, "host_lost", "db02")]))
-    assert set(STEPS) - set(found.passed_steps.split()) == {"server_failover", "under_load", "host_lost"}
+    assert set(lock_pairs.OF_HOSTS) - set(found.passed_steps.split()) == {"server_failover", "under_load", "host_lost"}
     assert (found.verdict, found.failed_steps) == ("inconclusive", "")
 
 
@@ -287,3 +294,36 @@ def test_the_page_lists_the_pairs():
     assert 'href="#locks"' in page
     without = "".join(render_status(status_json(LINES, HOSTS, {}, TODAY, {}, {})))
     assert 'id="locks"' not in without
+
+
+def test_the_locks_of_a_claim_have_a_record_beside_its_measurement(tmp_path):
+    """Without the record, the run has no pass. With it, the run certifies the claim, and the history keeps both."""
+    expected = [{"name": "log"}, {"name": "log_locks", "kind": "locks"}]
+    directories, files = [], fabricate.tables()
+    for number in range(2):
+        directory = fabricate.run_directory(tmp_path / str(number), {"prod": files}, gate=False)
+        measured = fabricate.judged(directory.run, "prod", files)
+        directory.records.write(dataclasses.replace(measured, certified=True, qualification=""), files)
+        directory.volumes.note("prod", expected)
+        directories.append(directory)
+    absent, complete = directories
+    missing = judge_run(absent, GATE)
+    assert (missing["gate_failed"], [host["verdict"] for host in missing["hosts"]]) == (True, ["missing", "pass"])
+
+    pair = lock_pairs.pair("pod 1 of prod", "pod 2 of prod", "/data/log", made=[*BASICS, "pod_deleted"])
+    record = lock_record(complete.run, "prod", "log_locks", {}, {"path": "/data/log"}, {"pairs": [pair]})
+    complete.records.write(record)
+    verdict = judge_run(complete, GATE)
+    assert (verdict["verdict"], verdict["certified"], verdict["gate_failed"]) == ("pass", True, False)
+    certificates, problems = certificates_of(complete)
+    assert [each for each in certificates if each.entry.volume == "log_locks"] == []
+    assert [problem for problem in problems if "log_locks" in problem] == []
+    remembered = complete.kind.memory.of_run(complete)
+    with open_history(str(tmp_path / "history.sqlite"), create=True) as history:
+        assert (remembered.count, remembered.store_in(history)) == (1, 1)
+        (found,) = history.locks()
+    assert (found.pair[:3], found.verdict) == (("pod 1 of prod", "pod 2 of prod", "log_locks"), "pass")
+    assert [each.volume for each in planned_by(complete)] == ["log"]
+    render(complete)
+    page = (Path(complete.path) / "index.html").read_text(encoding="utf-8")
+    assert "pod 2 of prod" in page and "pod deleted by force" in page
