@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import importlib
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from ansible.errors import AnsibleActionFail, AnsibleError
+from ansible_collections.mqops.logdisk.plugins.action.lock_test import WAIT_FACTOR, WAIT_MORE_S
 from ansible_collections.mqops.logdisk.plugins.action.start import counted_for, workload_facts
 from ansible_collections.mqops.logdisk.plugins.module_utils._runs import TABLE_NAMES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import (
@@ -24,19 +27,28 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import 
     failure_reason,
     one_line,
 )
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.locks import step_title
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.order import make_order, table_differences
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import limits_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import worst
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.api_failure import ClusterError, api_failure
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.lock_pods import (
+    pod_names,
+    settings_of,
+    why_not,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.manifests import (
     RUN_LABEL,
+    SECOND,
     Claim,
     ManifestError,
     claim_of,
     claim_size,
     job_of,
     label_of,
+    lock_jobs_of,
     object_name,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.pod_log import (
@@ -44,6 +56,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.pod_log 
     last_complaint,
     read_tables,
 )
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.pod_stream import stream_command
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.state import (
     CONTAINER,
     ENDED,
@@ -54,12 +67,20 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.state im
     refusal,
     state_of,
 )
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.agent import Agent, AgentLostError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.background import CommandResult
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import Clock
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.pair_test import READY_S, Order, PairTest, Side
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.pairs import Pair
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import LOG_BYTES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import measurement, profile_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.locks import lock_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.noted import note
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.unmeasured import file_error
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import MQ_LOG, STREAMS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import RETAINED, finding
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import command_line
@@ -78,6 +99,8 @@ SILENCE_S = 300
 REMOVAL_S = 180
 """How long Kubernetes may take to delete the objects: a pod has 30 s to end, and its claim is kept until then."""
 FIRST_LOOKS_S = 5
+LOCK_STEPS_S = 1800
+"""How long a test of locks may take besides its loads, takeovers and the start of its pods."""
 MOST_LOG_LINES = 2_000_000
 JOB = {"api_version": "batch/v1", "kind": "Job"}
 CLAIM = {"api_version": "v1", "kind": "PersistentVolumeClaim"}
@@ -117,8 +140,11 @@ class ActionModule(ControllerAction):
             self._source_hash = source_hash(read_sources(options["source_dir"]))
         except SourcesError as error:
             raise AnsibleActionFail(str(error)) from error
-        for number, volume in enumerate(options["plan"]["volumes"], start=1):
+        volumes, locks = options["plan"]["volumes"], options["plan"].get("of_other_kinds") or []
+        for number, volume in enumerate(volumes, start=1):
             self._test(directory, host, number, volume)
+        for number, (volume, own) in enumerate(zip(volumes, locks, strict=False), start=len(volumes) + 1):
+            self._test_locks(directory, host, number, volume, own["name"])
         verdicts = {record.volume: record.verdict for record in judged_records(directory) if record.host == host}
         key = {
             "schema": SCHEMA,
@@ -138,25 +164,140 @@ class ActionModule(ControllerAction):
             **workload_facts(dict(volume)),
         }
         told = told_of(directory, host, volume)
-        claim = self._claim(directory, host, number, volume, told)
-        self._may_exist = False
-        try:
+        claim = self._claim(directory, host, number, volume, command_line(told))
+        with self._removed(directory, host, volume["name"], claim, facts):
             refuse_what_claims_cannot(volume)
             facts.update(self._storage_class(volume["name"]))
             self._measured(directory, host, volume, claim, told, facts)
+
+    @contextlib.contextmanager
+    def _removed(
+        self, directory: RunDirectory, host: str, name: str, claim: Claim, facts: Mapping[str, Any]
+    ) -> Iterator[None]:
+        """Remove the objects of a test when it is over. If it has no result, write a record with the reason."""
+        self._may_exist = False
+        try:
+            yield
         except (ClusterError, ManifestError) as error:
             verdict = UNREACHABLE if getattr(error, "unreachable", False) else ERROR
-            file_error(directory, host, volume["name"], STAGE, one_line(str(error)), facts, verdict)
+            file_error(directory, host, name, STAGE, one_line(str(error)), dict(facts), verdict)
         finally:
             left = self._remove(claim) if self._may_exist else []
             if left:
-                directory.records.note_leftovers(host, volume["name"], left)
-                self._display.warning(f"{host}: {volume['name']}: left behind: {'; '.join(left)}")
+                directory.records.note_leftovers(host, name, left)
+                self._display.warning(f"{host}: {name}: left behind: {'; '.join(left)}")
             if self._may_exist and facts.get("storage_reclaim_policy") == "Retain":
-                note(directory, host, volume["name"], [finding(RETAINED, None)])
+                note(directory, host, name, [finding(RETAINED, None)])
+
+    def _test_locks(
+        self, directory: RunDirectory, host: str, number: int, volume: Mapping[str, Any], name: str
+    ) -> None:
+        """Test the locks of a storage class with two pods, and write its second record, which has this name."""
+        measured = directory.records.find(host, volume["name"])
+        facts = dict(measured.facts) if measured else {}
+        limits = limits_of(profile_data(directory.run, host))
+        wait_s = limits["takeover_s"] * WAIT_FACTOR + WAIT_MORE_S
+        longest_s = int(4 * self._options["patience_s"] + 2 * limits["load_s"] + 4 * wait_s + LOCK_STEPS_S)
+        order = Order(
+            directory.run["run_id"], volume["path"], limits["load_s"], wait_s, max(1, limits["lock_count"]), 0
+        )
+        command = (
+            "--lock",
+            f"--runId={order.run_id}",
+            f"--dir={volume['path']}/logdisk-{order.run_id}",
+            "--createDirs",
+            f"--deadline={longest_s}",
+        )
+        planned = {**volume, "footprint_bytes": LOG_BYTES, "deadline_s": longest_s}
+        claim = self._claim(directory, host, number, planned, command)
+        with self._removed(directory, host, name, claim, facts):
+            if not measured or not measured.tables:
+                raise ClusterError(f"the locks were not tested, because {volume['name']} could not be measured")
+            jobs = self._pods(host, claim)
+            facts["kubernetes_node"] = " and ".join(state.node or "no node" for _job, state in jobs)
+            problem = why_not([state for _job, state in jobs])
+            pods = pod_names(host)
+            sides = {
+                pod: Side(pod, problem=problem)
+                if problem
+                else self._side(pod, job, state.node, ("/logdisk", *command), order, facts)
+                for pod, (job, state) in zip(pods, jobs, strict=True)
+            }
+            test = PairTest(Pair(*pods, pods[0], "pair1"), sides, order, Clock(), self._tell, self._follow)
+            workspace = {"path": volume["path"], "queue_managers": []}
+            directory.records.write(lock_record(directory.run, host, name, facts, workspace, {"pairs": [test.run()]}))
+
+    def _pods(self, host: str, claim: Claim) -> list[tuple[Claim, State]]:
+        """Start the two pods of a test of locks, and return the state of each with its job. Raises ClusterError and
+        ManifestError."""
+        jobs = lock_jobs_of(claim)
+        found: list[tuple[Claim, State]] = []
+        self._may_exist = True
+        for job, definition in jobs:
+            made = self._call("k8s", "create the job", state="present", definition=definition).get("result") or {}
+            if not found:
+                own = claim_of(claim, str(made.get("metadata", {}).get("uid", "")))
+                self._call("k8s", "create the claim", state="present", definition=own)
+                self._tell(
+                    f"{host}: testing the locks of storage class {claim.storage_class} with the jobs {jobs[0][0].name} "
+                    f"and {jobs[1][0].name} in namespace {claim.namespace}"
+                )
+            found.append((job, self._wait(job, (MEASURES, ENDED, FAILED))))
+            if found[0][1].name == FAILED:
+                raise ClusterError(found[0][1].reason)
+        return found
+
+    def _side(
+        self, pod: str, job: Claim, node: str, command: Sequence[str], order: Order, facts: Mapping[str, Any]
+    ) -> Side:
+        """Return a pod as one side of a pair, with the settings that its tester reports."""
+        place = (self._kubeconfig(), self._options["context"])
+        stream = stream_command(collections_root(), place, job.namespace, job.name, CONTAINER, command)
+        agent = Agent(pod, stream, order.run_id)
+        try:
+            ready = agent.ready(READY_S)
+        except AgentLostError as error:
+            return Side(pod, problem=f"its tester cannot be started: {error}")
+        finally:
+            agent.end()
+        if ready is None:
+            return Side(pod, problem="its tester did not start in time")
+        settings = settings_of(ready, node, job.storage_class, facts)
+        wait_s = float(self._options["patience_s"])
+        return Side(pod, settings, stream, wait_s=wait_s, delete=lambda: self._delete_pod(job))
+
+    def _delete_pod(self, job: Claim) -> CommandResult:
+        """Delete the pod of a job by force, by its uid. The job replaces it."""
+        begin, problem = time.monotonic(), ""
+        force: dict[str, Any] = {"gracePeriodSeconds": 0}
+        self._tell(f"deleting the pod of the job {job.name} by force")
+        try:
+            for pod in self._list(
+                POD, "read the pods of the job", namespace=job.namespace, label_selectors=[f"job-name={job.name}"]
+            ):
+                own = pod["metadata"]
+                self._call(
+                    "k8s",
+                    "delete the pod",
+                    state="absent",
+                    name=own["name"],
+                    namespace=job.namespace,
+                    delete_options={**force, "preconditions": {"uid": own["uid"]}},
+                    **POD,
+                )
+        except ClusterError as error:
+            problem = str(error)
+        return CommandResult(None if problem else 0, "", problem, time.monotonic() - begin)
+
+    def _tell(self, sentence: str) -> None:
+        say(self._display, sentence)
+
+    def _follow(self, step: str, holder: str) -> None:
+        if self._display.verbosity:
+            self._tell(f"{step_title(step)}, with {holder} as the holder")
 
     def _claim(
-        self, directory: RunDirectory, host: str, number: int, volume: Mapping[str, Any], told: dict[str, Any]
+        self, directory: RunDirectory, host: str, number: int, volume: Mapping[str, Any], arguments: Sequence[str]
     ) -> Claim:
         options, run_id = self._options, directory.run["run_id"]
         return Claim(
@@ -168,7 +309,7 @@ class ActionModule(ControllerAction):
             size=options["size"] or claim_size(volume["footprint_bytes"]),
             access_mode=options["access_mode"],
             image=options["image"],
-            arguments=command_line(told),
+            arguments=arguments,
             fs_group=options["fs_group"],
             pod=options["pod"],
             longest_s=int(options["patience_s"] + volume["deadline_s"] + SPARE_S),
@@ -246,9 +387,9 @@ class ActionModule(ControllerAction):
             measurement(directory.run, host, volume["name"], known, workspace, tables, datetime.date.today()), tables
         )
 
-    def _wait(self, claim: Claim) -> State:
-        """Return the state of a test that has ended. Raises ClusterError if the API server does not answer for a long
-        time."""
+    def _wait(self, claim: Claim, until: Sequence[str] = (ENDED, FAILED)) -> State:
+        """Return the state of a test when it is one of ``until``. Raises ClusterError if the API server does not answer
+        for a long time."""
         begin = answered = waiting_since = time.monotonic()
         while True:
             now = time.monotonic()
@@ -259,7 +400,7 @@ class ActionModule(ControllerAction):
                 if now - answered > SILENCE_S or answered == begin:
                     raise
                 state = State(MEASURES)
-            if state.name in (ENDED, FAILED):
+            if state.name in until:
                 return state
             if state.name == MEASURES:
                 waiting_since = now
@@ -287,7 +428,8 @@ class ActionModule(ControllerAction):
         if pods and state_of(seen).name != FAILED:
             return seen
         job, found = (
-            self._list(kind, "read job and claim", name=claim.name, namespace=claim.namespace) for kind in (JOB, CLAIM)
+            self._list(kind, "read job and claim", name=name, namespace=claim.namespace)
+            for kind, name in ((JOB, claim.name), (CLAIM, claim.volume_claim or claim.name))
         )
         events: list[Any] = []
         with contextlib.suppress(ClusterError):  # not every user may read events, which only add an explanation
@@ -307,7 +449,7 @@ class ActionModule(ControllerAction):
                         "k8s",
                         "delete the job",
                         state="absent",
-                        name=claim.name,
+                        name=job["metadata"]["name"],
                         namespace=claim.namespace,
                         delete_options=options,
                         **JOB,
@@ -330,12 +472,7 @@ class ActionModule(ControllerAction):
 
     def _call(self, module: str, what: str, **arguments: Any) -> dict[str, Any]:
         """Run a module of kubernetes.core, and return its result. Raises ClusterError if it failed."""
-        given = {
-            "kubeconfig": os.path.abspath(os.path.expanduser(self._options["kubeconfig"]))
-            if self._options["kubeconfig"]
-            else "",
-            "context": self._options["context"],
-        }
+        given = {"kubeconfig": self._kubeconfig(), "context": self._options["context"]}
         try:
             answer = self._execute_module(
                 module_name=f"kubernetes.core.{module}",
@@ -348,6 +485,16 @@ class ActionModule(ControllerAction):
             raise api_failure(what, failure_text(answer))
         return answer
 
+    def _kubeconfig(self) -> str:
+        given = self._options["kubeconfig"]
+        return os.path.abspath(os.path.expanduser(given)) if given else ""
+
+
+def collections_root() -> str:
+    """Return the directory that contains the collection kubernetes.core, which has already been used."""
+    found = importlib.import_module("ansible_collections.kubernetes.core").__path__[0]
+    return str(Path(found).parents[2])
+
 
 def failure_text(answer: Mapping[str, Any]) -> str:
     """Return the message of a failed module. Since ansible-core 2.19 a message with a traceback is in a separate
@@ -358,8 +505,8 @@ def failure_text(answer: Mapping[str, Any]) -> str:
 
 
 def named(found: Mapping[str, Any], claim: Claim) -> bool:
-    """Whether an object of the run belongs to this claim."""
-    return found.get("metadata", {}).get("name") == claim.name
+    """Whether an object of the run belongs to this claim. A test of locks has two jobs."""
+    return found.get("metadata", {}).get("name") in (claim.name, claim.name + SECOND)
 
 
 def told_of(directory: RunDirectory, host: str, volume: Mapping[str, Any]) -> dict[str, Any]:

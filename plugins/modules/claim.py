@@ -11,7 +11,9 @@ description:
   - For each storage class of the plan, creates a claim and a job that runs the tester on its volume, waits until the
     job has ended, takes the tables from the log of its pod, and judges the volume in the same way as a volume of a
     host. The storage classes are tested one after the other.
-  - Always deletes the job, by its uid, and Kubernetes deletes the claim with it. Objects that something else
+  - For each claim with the access mode ReadWriteMany, also tests the locks, with two pods on two nodes. The plan lists
+    these tests as C(of_other_kinds).
+  - Always deletes its jobs, by their uid, and Kubernetes deletes the claim with them. Objects that something else
     created are never deleted.
   - A storage class that cannot be tested gets a record with the reason and does not affect the others.
   - If the controller is lost, the job ends by itself, and Kubernetes removes it with its claim one hour later.
@@ -48,7 +50,7 @@ options:
     type: str
     default: ""
   access_mode:
-    description: Access mode of the claims.
+    description: Access mode of the claims. With V(ReadWriteMany), a plan from the role includes tests of locks.
     type: str
     default: ReadWriteOnce
   fs_group:

@@ -1,12 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A Kubernetes API server with only those parts of the API that a test of a storage class uses. The name of a storage
-class determines how the server behaves. No containers are run."""
+class determines how the server behaves. No containers are run: the commands of pods that test locks run on the hosts
+that represent nodes."""
 
+import base64
+import contextlib
+import hashlib
 import json
+import os
 import re
+import signal
+import subprocess
 import threading
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -20,7 +27,10 @@ KINDS = {
     "storageclasses": ("storage.k8s.io/v1", "StorageClass"),
 }
 TOKEN = "fake-token"
-_PATH = re.compile(r"/(?:api/v1|apis/[^/]+/[^/]+)(?:/namespaces/([^/]+))?/([a-z]+)(?:/([^/]+))?(/log)?\Z")
+_PATH = re.compile(r"/(?:api/v1|apis/[^/]+/[^/]+)(?:/namespaces/([^/]+))?/([a-z]+)(?:/([^/]+))?(/log|/exec)?\Z")
+_PAIR = "mqops.logdisk/pair"
+_ACCEPT = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+_CLOSE = 8
 
 
 class Refusal(Exception):
@@ -38,9 +48,18 @@ class Refusal(Exception):
 
 class Cluster:
     """The objects by kind and name. ``measure`` takes the name of a host and a tester's arguments, and returns the
-    tester's exit status and log."""
+    tester's exit status and log. ``nodes`` are the nodes for pods that test locks: each makes the command line that
+    runs a command on the node."""
 
-    def __init__(self, classes: list[str], measure: Callable[[str, list[str]], tuple[int, str]]) -> None:
+    def __init__(
+        self,
+        classes: list[str],
+        measure: Callable[[str, list[str]], tuple[int, str]],
+        nodes: Mapping[str, Callable[[list[str]], list[str]]] | None = None,
+    ) -> None:
+        self.nodes = nodes or {}
+        self.processes: dict[str, list[subprocess.Popen]] = {}
+        self.executed: list[list[str]] = []
         self.objects: dict[str, dict[str, Object]] = {kind: {} for kind in KINDS}
         self.logs: dict[str, str] = {}
         self.made: list[str] = []
@@ -66,6 +85,8 @@ class Cluster:
         self.made.append(f"{kind}/{made['metadata']['name']}")
         if kind == "persistentvolumeclaims":
             self._claimed(made)
+        if kind == "jobs" and _PAIR in pod_of(made)["metadata"]["labels"]:
+            self._start_locker(made)
         return made
 
     def delete(self, kind: str, name: str, options: Object) -> Object:
@@ -75,9 +96,15 @@ class Cluster:
         if options.get("preconditions", {}).get("uid") != found["metadata"]["uid"]:
             raise Refusal(409, "Conflict", "the UID in the precondition does not match")
         self.deleted.append(self.objects[kind].pop(name))
+        if kind == "pods":
+            self._end_processes(name)
+            for job in self.objects["jobs"].values():  # the job replaces it
+                if name.startswith(f"{job['metadata']['name']}-x"):
+                    self._start_locker(job)
         for owned in ("pods", "persistentvolumeclaims"):  # as the garbage collector of Kubernetes does
             for each in list(self.objects[owned].values()):
                 if found["metadata"]["uid"] in [owner["uid"] for owner in each["metadata"].get("ownerReferences", [])]:
+                    self._end_processes(each["metadata"]["name"])
                     self.deleted.append(self.objects[owned].pop(each["metadata"]["name"]))
         return {"kind": "Status", "apiVersion": "v1", "status": "Success"}
 
@@ -96,6 +123,8 @@ class Cluster:
             return
         job = self.objects["jobs"][name]
         spec = job["spec"]["template"]["spec"]
+        if _PAIR in pod_of(job)["metadata"]["labels"]:
+            return
         owner = {"uid": job["metadata"]["uid"]}
         labels = {**job["spec"]["template"]["metadata"]["labels"], "job-name": name}
         metadata = {"name": f"{name}-x1", "namespace": "mq", "labels": labels, "ownerReferences": [owner]}
@@ -123,6 +152,69 @@ class Cluster:
             "containerStatuses": [{"name": "logdisk", "state": {"terminated": ended}}],
         }
 
+    def _start_locker(self, job: Object) -> None:
+        """Start the pod of a job that tests locks. Its tester is started when a command is executed there."""
+        name, template = job["metadata"]["name"], pod_of(job)
+        pair, behaviour = template["metadata"]["labels"][_PAIR], _class_of(template)
+        others = [
+            pod["spec"]["nodeName"]
+            for pod in self.objects["pods"].values()
+            if pod["metadata"]["labels"].get(_PAIR) == pair
+        ]
+        (rule,) = template["spec"]["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+        assert rule["topologyKey"] == "kubernetes.io/hostname"
+        assert rule["labelSelector"] == {"matchLabels": {_PAIR: pair}}
+        usable = list(self.nodes)[: 1 if behaviour == "one-node" else None]
+        is_free = [node for node in usable if behaviour == "same-node" or node not in others]
+        node = is_free[0] if is_free else ""
+        number = sum(made.startswith(f"pods/{name}-x") for made in self.made) + 1
+        labels = {**template["metadata"]["labels"], "job-name": name}
+        if node:
+            state = {"running": {"startedAt": "2026-11-22T10:00:01Z"}}
+            status: Object = {"phase": "Running", "containerStatuses": [{"name": "logdisk", "state": state}]}
+        else:
+            message = "0/1 nodes are available: 1 node(s) didn't match pod anti-affinity rules."
+            condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message}
+            status = {"phase": "Pending", "conditions": [condition]}
+        self.made.append(f"pods/{name}-x{number}")
+        self.objects["pods"][f"{name}-x{number}"] = {
+            "kind": "Pod",
+            "metadata": {
+                "name": f"{name}-x{number}",
+                "namespace": "mq",
+                "labels": labels,
+                "ownerReferences": [{"uid": job["metadata"]["uid"]}],
+                "uid": str(uuid.uuid4()),
+                "creationTimestamp": "2026-11-22T10:00:00Z",
+            },
+            "spec": {**template["spec"], "nodeName": node},
+            "status": status,
+        }
+
+    def _end_processes(self, pod: str) -> None:
+        for process in self.processes.pop(pod, []):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+
+    def execute(self, pod: str, command: list[str]) -> subprocess.Popen:
+        """Start a command in a pod, on its node."""
+        found = self.objects["pods"].get(pod)
+        if not found:
+            raise Refusal(404, "NotFound", f'pods "{pod}" not found')
+        behaviour, node = _class_of(found), found["spec"]["nodeName"]
+        where = next(iter(self.nodes)) if behaviour == "one-kernel" else node
+        self.executed.append(command)
+        process = subprocess.Popen(
+            self.nodes[where](command),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            start_new_session=True,
+        )
+        self.processes.setdefault(pod, []).append(process)
+        return process
+
     def _event(self, about: str, reason: str, message: str) -> None:
         name = f"{about}.{len(self.objects['events'])}"
         about_object = {"name": about, "namespace": "mq"}
@@ -147,6 +239,74 @@ class Cluster:
                 'jobs.batch is forbidden: User "ci" cannot create resource "jobs" in API group '
                 '"batch" in the namespace "mq"',
             )
+
+
+def pod_of(job: Object) -> Object:
+    return job["spec"]["template"]
+
+
+def _class_of(pod: Object) -> str:
+    """Return the storage class of a pod, from the path of its mount."""
+    return pod["spec"]["containers"][0]["volumeMounts"][0]["mountPath"].removeprefix("/data/")
+
+
+class Socket:
+    """The server's side of a WebSocket connection."""
+
+    def __init__(self, handler: BaseHTTPRequestHandler) -> None:
+        self._read, self._send, self._lock = handler.rfile.read, handler.wfile, threading.Lock()
+
+    def receive(self) -> tuple[int, bytes]:
+        """Return the code and the content of the next frame."""
+        first, second = self._read(2)
+        size = second & 127
+        size = int.from_bytes(self._read({126: 2, 127: 8}[size]), "big") if size > 125 else size
+        mask, content = self._read(4), self._read(size)
+        return first & 15, bytes(byte ^ mask[place % 4] for place, byte in enumerate(content))
+
+    def send(self, content: bytes, code: int = 2) -> None:
+        size = len(content)
+        head = bytes([128 | code, size]) if size < 126 else bytes([128 | code, 126]) + size.to_bytes(2, "big")
+        with self._lock:
+            self._send.write(head + content)
+            self._send.flush()
+
+
+def connect(socket: Socket, process: subprocess.Popen) -> None:
+    """Connect a process to a client until either ends, as the node of a pod does."""
+
+    def pump(stream: Any, channel: bytes) -> None:
+        while content := stream.read(8192):
+            with contextlib.suppress(OSError):
+                socket.send(channel + content)
+
+    def until_end() -> None:
+        threads = [
+            threading.Thread(target=pump, args=each) for each in ((process.stdout, b"\x01"), (process.stderr, b"\x02"))
+        ]
+        for thread in threads:
+            thread.start()
+        code = process.wait()
+        for thread in threads:
+            thread.join()
+        causes = {"details": {"causes": [{"reason": "ExitCode", "message": str(code if code > 0 else 137)}]}}
+        status = {"status": "Success"} if code == 0 else {"status": "Failure", **causes}
+        with contextlib.suppress(OSError):
+            socket.send(b"\x03" + json.dumps(status).encode())
+            socket.send(b"\x03\xe8", _CLOSE)
+
+    thread = threading.Thread(target=until_end)
+    thread.start()
+    with contextlib.suppress(OSError, ValueError):
+        while True:
+            code, content = socket.receive()
+            if code == _CLOSE:
+                break
+            if content[:1] == b"\x00":
+                process.stdin.write(content[1:])
+    with contextlib.suppress(OSError):
+        process.stdin.close()
+    thread.join()
 
 
 NO_SPACE = (
@@ -176,6 +336,9 @@ def handler(cluster: Cluster) -> type[BaseHTTPRequestHandler]:
             try:
                 if self.headers.get("Authorization") != f"Bearer {TOKEN}":
                     raise Refusal(401, "Unauthorized", "Unauthorized")
+                if urlsplit(self.path).path.endswith("/exec"):
+                    self._execute()
+                    return
                 with cluster.lock:
                     code, content = 200, self._found(method, json.loads(body) if body else {})
             except Refusal as refusal:
@@ -186,6 +349,23 @@ def handler(cluster: Cluster) -> type[BaseHTTPRequestHandler]:
             self.send_header("Content-Length", str(len(sent)))
             self.end_headers()
             self.wfile.write(sent)
+
+        def _execute(self) -> None:
+            """Run a command in a pod, with a WebSocket as its standard streams."""
+            url = urlsplit(self.path)
+            pod, query = url.path.split("/")[-2], parse_qs(url.query)
+            assert query["stdin"] == ["True"] and query["container"] == ["logdisk"]
+            with cluster.lock:
+                process = cluster.execute(pod, query["command"])
+            key = self.headers["Sec-WebSocket-Key"].encode()
+            self.send_response(101)
+            self.send_header("Upgrade", "websocket")
+            self.send_header("Connection", "Upgrade")
+            self.send_header("Sec-WebSocket-Accept", base64.b64encode(hashlib.sha1(key + _ACCEPT).digest()).decode())
+            self.send_header("Sec-WebSocket-Protocol", "v4.channel.k8s.io")
+            self.end_headers()
+            self.close_connection = True
+            connect(Socket(self), process)
 
         def _found(self, method: str, body: Object) -> Object | str:
             url = urlsplit(self.path)

@@ -11,7 +11,7 @@ import copy
 import math
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +26,15 @@ MANAGED_BY = {"app.kubernetes.io/managed-by": "mqops.logdisk"}
 OF_THE_CLUSTER = "none"
 """The value for a group that the cluster chooses."""
 
+SECOND = "-b"
+"""The end of the name of the second job of a test of locks."""
+PAIR_LABEL = "mqops.logdisk/pair"
+"""The label that the two pods of a test of locks have in common."""
+
 KEEP_S = 3600
 """How long Kubernetes keeps a finished job if the Ansible controller is no longer there to delete it."""
+PODS_REPLACED = 6
+"""How many pods of a job that tests locks may end before the job fails."""
 _RESERVED_OF_POD = ("containers", "volumes", "restartPolicy", "hostname", "activeDeadlineSeconds")
 _MIB, _GIB = 1 << 20, 1 << 30
 
@@ -38,7 +45,8 @@ class ManifestError(ValueError):
 
 @dataclass(frozen=True)
 class Claim:
-    """One test of one storage class. ``pod`` is merged into the spec of the pod."""
+    """One test of one storage class. ``pod`` is merged into the spec of the pod. ``volume_claim`` is the name of the
+    claim if it has another name than the job."""
 
     name: str
     run_id: str
@@ -52,6 +60,7 @@ class Claim:
     fs_group: str
     pod: Mapping[str, Any]
     longest_s: int
+    volume_claim: str = ""
 
     @property
     def labels(self) -> dict[str, str]:
@@ -100,7 +109,7 @@ def job_of(claim: Claim) -> dict[str, Any]:
         image=claim.image, args=list(claim.arguments), volumeMounts=[{"name": "volume", "mountPath": claim.path}]
     )
     del container["env"]
-    pod["volumes"][0]["persistentVolumeClaim"]["claimName"] = claim.name
+    pod["volumes"][0]["persistentVolumeClaim"]["claimName"] = claim.volume_claim or claim.name
     pod["hostname"] = claim.name
     if claim.fs_group == OF_THE_CLUSTER:
         del pod["securityContext"]["fsGroup"]
@@ -111,6 +120,32 @@ def job_of(claim: Claim) -> dict[str, Any]:
             f"claim_fs_group must be the number of a group, or {OF_THE_CLUSTER}, not {claim.fs_group!r}"
         )
     template["spec"] = merged(pod, claim.pod)
+    return job
+
+
+def lock_jobs_of(claim: Claim) -> list[tuple[Claim, dict[str, Any]]]:
+    """Return the two jobs that test the locks of one claim, each with its own ``Claim``. Their pods run on two nodes.
+    Each pod waits until it is deleted or its job reaches its deadline, and is replaced if it is deleted by force.
+
+    Raises ManifestError.
+    """
+    both = [claim, replace(claim, name=claim.name + SECOND, volume_claim=claim.name)]
+    return [(each, _lock_job(each, claim.name)) for each in both]
+
+
+def _lock_job(claim: Claim, pair: str) -> dict[str, Any]:
+    job = job_of(replace(claim, pod=copy.deepcopy(claim.pod)))  # the affinity of the user is completed below
+    job["spec"]["backoffLimit"] = PODS_REPLACED
+    template = job["spec"]["template"]
+    template["metadata"]["labels"][PAIR_LABEL] = pair
+    pod = template["spec"]
+    # The tester waits for commands that never come. Without input, it would end at once.
+    pod["containers"][0]["stdin"] = True
+    pod["terminationGracePeriodSeconds"] = 5
+    apart = {"labelSelector": {"matchLabels": {PAIR_LABEL: pair}}, "topologyKey": "kubernetes.io/hostname"}
+    affinity = pod.setdefault("affinity", {}).setdefault("podAntiAffinity", {})
+    required = "requiredDuringSchedulingIgnoredDuringExecution"
+    affinity[required] = [*affinity.get(required, []), apart]
     return job
 
 
