@@ -397,7 +397,7 @@ class ActionModule(ControllerAction):
                 state = state_of(self._seen(claim, now - waiting_since))
                 answered = now
             except ClusterError:
-                if now - answered > SILENCE_S or answered == begin:
+                if now - answered > SILENCE_S or answered == begin or MEASURES in until:
                     raise
                 state = State(MEASURES)
             if state.name in until:

@@ -417,6 +417,7 @@ _OPEN: Mapping[str, Callable[[Finding], str]] = {
     "deadline": lambda finding: f"{_of_host(finding)} did not answer in time",
     "did_not_come_back": lambda finding: f"{finding['at']['holder']} did not come back",
     "not_cut": lambda finding: f"{finding['at']['holder']} was not cut{_why(finding)}",
+    "same_node": _both("ran on one node when this step began"),
     "not_deleted": lambda finding: f"the tester in {finding['at']['holder']} did not end when the pod was deleted",
     "orderly_end": lambda finding: (
         f"{finding['at']['holder']} ended its connection or released its lock itself, so it did not lose its power: "

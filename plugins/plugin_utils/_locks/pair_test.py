@@ -76,6 +76,8 @@ AGAIN_S = 2.0
 """How often to check whether a host that lost power is back."""
 UNCHANGED_S = 60.0
 """How long a host may answer with an unchanged boot ID, because its power is cut later than its network."""
+NO_BOOT = "-"
+"""What a tester reports if it cannot read its boot ID."""
 FILES = {LOCK: 4096, RECORD: 4096, NONCE: 4096, LOG: LOG_BYTES, OPEN_LOG: LOG_BYTES}
 """The test files with their sizes in bytes."""
 Command = Callable[[], CommandResult]
@@ -219,7 +221,7 @@ class PairTest:
 
     def _delete(self, holder: str, delete: Command) -> None:
         """Carry out the step in which a pod is deleted, and wait until its replacement runs."""
-        self._step(POD_DELETED, holder, partial(pod_deleted, delete=delete))
+        self._step(POD_DELETED, holder, partial(self._pod_deleted, delete=delete))
         step, begin_ns = self._steps[-1], self._clock.now_ns()
         while self._agents[holder].is_over:
             if self._clock.now_ns() - begin_ns > self._sides[holder].wait_s * 1e9:
@@ -230,6 +232,12 @@ class PairTest:
             self._clock.sleep(AGAIN_S)
             with contextlib.suppress(AgentLostError):
                 self._start(holder, READY_S)
+
+    def _pod_deleted(self, stage: Stage, delete: Command) -> Figures:
+        # A replacement may run on another node than the pod that was deleted.
+        if self._boots[self._pair.first] == self._boots[self._pair.second] != NO_BOOT:
+            raise undecided("same_node")
+        return pod_deleted(stage, delete)
 
     def _fail_over(self, stage: Stage) -> Figures:
         if self._sides[self._pair.first].delete:

@@ -381,6 +381,7 @@ UNDECIDED = [
     ("agent_lost", {"host": "db02"}, "the connection to the tester on db02 ended"),
     ("deadline", {"host": "db02"}, "the tester on db02 did not answer in time"),
     ("did_not_come_back", {}, "db01 did not come back"),
+    ("same_node", {}, "db01 and db02 ran on one node when this step began"),
     ("not_deleted", {}, "the tester in db01 did not end when the pod was deleted"),
     ("not_cut", {"status": 0}, "db01 was not cut (status 0)"),
     ("not_cut", {}, "db01 was not cut"),

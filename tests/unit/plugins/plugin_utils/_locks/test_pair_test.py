@@ -207,7 +207,11 @@ def test_the_files_of_a_pair_are_removed_although_their_host_lost_power():
 
 
 class Pods(World):
-    """Two pods, which are replaced when they are deleted."""
+    """Two pods on two nodes, which are replaced when they are deleted."""
+
+    def __init__(self, monkeypatch, character):
+        super().__init__(monkeypatch, character)
+        self.boots = {"one": 1, "two": 2}
 
     def delete(self, host):
         def run():
@@ -264,3 +268,23 @@ def test_a_pod_that_cannot_be_deleted(pods):
     result = here.test()
     assert ("pod_deleted", "one", "undecided", "command_failed") in outcomes(result)
     assert next(step for step in result["steps"] if step["step"] == "pod_deleted")["figures"]["problem"] == "forbidden"
+
+
+def test_a_replacement_on_the_node_of_the_other_pod_shows_nothing(pods):
+    here = pods()
+    delete = here.delete
+
+    def moved(host):
+        def run():
+            here.boots[host] = here.boots["two"]
+            return delete(host)()
+
+        return run
+
+    here.boots, here.delete = {"one": 1, "two": 2}, moved
+    found = outcomes(here.test())
+    assert [each[1:] for each in found if each[0] == "pod_deleted"] == [
+        ("one", "kept", ""),
+        ("two", "undecided", "same_node"),
+    ]
+    assert here.cuts == ["one"]
