@@ -38,6 +38,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps impo
     HAND_OVER,
     KEPT,
     NOT_COVERED,
+    POD_DELETED,
     SAME_HOST,
     SETTINGS,
     STEPS,
@@ -202,13 +203,14 @@ def _finding(kind: str, verdict: str | None, pair: Pair, row: Row, **data: Any) 
 
 def untested_steps(pair: Pair) -> list[str]:
     """Return the steps that a pass of a pair says nothing about, because they were not carried out, or not with each
-    host that should have held the lock."""
+    host that should have held the lock. The step that only pods have is left out for hosts."""
     done = {(row["step"], row["holder"]) for row in pair["steps"] if row["outcome"] != NOT_COVERED}
     steps = {step for step, _holder in done}
     return [
         step
         for step in STEPS
-        if step not in steps or any((step, holder) not in done for holder, _other in _wanted_roles(pair, step, True))
+        if (step != POD_DELETED or rows_of(pair, POD_DELETED))
+        and (step not in steps or any((step, holder) not in done for holder, _other in _wanted_roles(pair, step, True)))
     ]
 
 

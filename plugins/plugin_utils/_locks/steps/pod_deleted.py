@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.background import Background, CommandResult
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import LOCK, Prober, Stage
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.load import load
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.prober import Prober, refuse_early
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import LOCK, Stage
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import Figures, broken, undecided
 
 END_S = 120.0
@@ -24,8 +26,8 @@ def pod_deleted(stage: Stage, delete: Callable[[], CommandResult]) -> Figures:
     """Return the figures of the takeover, whose time is counted from the last line of the holder's tester. ``delete``
     deletes the holder's pod."""
     prober = Prober(stage.open(stage.other, LOCK))
-    load = stage.load()
-    stage.refuse_early(prober)
+    holder = load(stage)
+    refuse_early(stage, prober)
     stage.clock.check()
     agent, command = stage.holder.agent, Background(delete)
 
@@ -34,7 +36,7 @@ def pod_deleted(stage: Stage, delete: Callable[[], CommandResult]) -> Figures:
         return agent.is_over or bool(command.result and command.result.status != 0)
 
     stage.wait_until(has_ended, END_S)
-    figures = {"held_ns": agent.last_ns - load.begin_ns, "tries": len(prober.refusals), **_told(command)}
+    figures = {"held_ns": agent.last_ns - holder.begin_ns, "tries": len(prober.refusals), **_told(command)}
     if 0 < prober.granted_ns < agent.last_ns - DELAY_NS:
         raise broken("granted", **figures)
     if not agent.is_over:
