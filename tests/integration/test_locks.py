@@ -159,7 +159,7 @@ def test_what_proves_nothing_is_refused(
     outcome = controller.run("locks", "-i", str(hosts), env={"ANSIBLE_SSH_EXECUTABLE": str(counting)})
 
     assert outcome.status == 2
-    assert not_kept(steps_of(outcome, "local1")) == [("settings", "broken", "other_file_system")]
+    assert not_kept(steps_of(outcome, "local1")) == [("settings", "broken", "not_shared")]
     assert not_kept(steps_of(outcome, "pod1")) == [("settings", "broken", "one_kernel")]
     records = outcome.certifications[-1].records
     assert {host: record["verdict"] for host, record in records.items()} == {

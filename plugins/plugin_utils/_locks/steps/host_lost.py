@@ -87,20 +87,21 @@ def host_lost(
     if takeover_ns <= lease_s / 2 * 1e9:
         raise undecided("orderly_end", **figures)
 
+    lost_ns = agent.last_ns
+
     def come_back() -> str:
         back = bring_back()
         stage.holder = back.lockers
         if back.problem:
             return back.problem
         takeover.is_gone_for_sure = True
-        takeover.figures["back_ns"] = stage.clock.now_ns() - agent_lost_ns
+        takeover.figures["back_ns"] = stage.clock.now_ns() - lost_ns
         # The host may have mounted the directory again and released its lock, before its lease ended.
         if back.began_ns < prober.granted_ns:
             takeover.figures["back_before_ns"] = prober.granted_ns - back.began_ns
         return ""
 
-    agent_lost_ns = agent.last_ns
-    figures = takeover.complete(agent_lost_ns + ALIVE_NS, come_back, {"takeover_ns": takeover_ns, **figures})
+    figures = takeover.complete(lost_ns + ALIVE_NS, come_back, {"takeover_ns": takeover_ns, **figures})
     if "back_before_ns" in figures:
         raise undecided("seen_again", **figures)
     return figures
