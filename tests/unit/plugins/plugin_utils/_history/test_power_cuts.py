@@ -182,8 +182,10 @@ def test_what_nobody_looked_up_is_inconclusive(tmp_path, place):
 
 
 def test_a_history_that_cannot_be_read_is_inconclusive(tmp_path, place):
-    verdict, dummy, reason = verdict_of(certification(tmp_path, str(tmp_path / "none.sqlite")))
-    assert verdict == "inconclusive" and reason.startswith("power cuts could not be looked up: the history")
+    directory = certification(tmp_path, str(tmp_path / "none.sqlite"))
+    record = judged_record(directory, directory.records.folders()[0])
+    assert record.verdict == "inconclusive"
+    assert any(text.startswith("power cuts could not be looked up: the history") for text in record.reasons)
 
 
 def test_a_merged_run_has_the_verdict_of_its_runs(tmp_path, place):

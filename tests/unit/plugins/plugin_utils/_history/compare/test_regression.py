@@ -91,9 +91,13 @@ def remembered(directory):
     return gate.remember(directory, *gate.make_certificates(directory))
 
 
-def reason(directory, host="h0"):
+def reasons(directory, host="h0"):
     record = judged_record(directory, f"hosts/{host}/log")
-    return (record.reasons or record.notes)[-1]
+    return record.reasons or record.notes
+
+
+def reason(directory, host="h0"):
+    return reasons(directory, host)[-1]
 
 
 @pytest.fixture
@@ -348,7 +352,7 @@ def test_a_history_that_fails_never_loses_the_report_and_never_passes(four):
     problem = gate.compare(directory)
     assert problem.startswith("the hosts were not compared with their baseline: ")
     assert set(verdicts(directory).values()) == {"inconclusive"}
-    assert "it was not compared with its baseline: the history " in reason(directory)
+    assert any(text.startswith("it was not compared with its baseline: the history ") for text in reasons(directory))
     assert remembered(directory) != ""
     assert gate.report(directory) == "" and Path(directory.path, "index.html").exists()
     # The certificate of such a run records that it was not compared, so it never becomes a baseline.
