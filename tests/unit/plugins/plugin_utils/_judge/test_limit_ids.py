@@ -118,7 +118,8 @@ def test_each_kind_of_damage_has_a_criterion_of_its_own(columns, limit_ids):
 def test_locks_name_their_criteria(step):
     outcomes = {"broken": ("fail", CRITERIA["lock_broken", step]), "undecided": ("inconclusive", "LOCK-011")}
     for outcome, named in {**outcomes, "not_covered": ("inconclusive", "LOCK-012")}.items():
-        results = lock_pairs.changed(lock_pairs.pair(), step, outcome, "granted")
+        made = dict.fromkeys((*lock_pairs.OF_HOSTS, step))
+        results = lock_pairs.changed(lock_pairs.pair(made=tuple(made)), step, outcome, "granted")
         required = {"name": "mine", "extends": f"{fabricate.PROFILES}/mq-locks-gold.yml", "locks": {"steps": [step]}}
         found = lock_pairs.record(results, profile=required).findings
         assert {(each["verdict"], each["limit_id"]) for each in found} == {named}

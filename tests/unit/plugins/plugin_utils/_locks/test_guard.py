@@ -54,8 +54,17 @@ def test_a_host_on_which_the_guard_cannot_become_root_is_not_covered(code, outco
     one.end()
 
 
+ENDS_AFTER_AN_ANSWER = """
+while input() != "look":
+    pass
+print("guard: clear")
+input()
+raise SystemExit(1)
+"""
+
+
 def test_a_guard_that_ended_after_an_answer_ran_as_root():
-    one = Guard("one", [sys.executable, "-u", "-c", "input(); print('guard: clear'); input(); raise SystemExit(1)"])
+    one = Guard("one", [sys.executable, "-u", "-c", ENDS_AFTER_AN_ANSWER])
     assert one.refusal() == ""
     with pytest.raises(StepEnd) as ended:
         one.cut("10.0.0.1", 2049, 60)
