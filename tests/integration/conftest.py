@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Fixtures of all integration tests: hosts, and versions of ansible-core."""
 
+import contextlib
 import fcntl
 import os
 import tempfile
@@ -93,7 +94,7 @@ def background() -> Iterator[Callable[..., Future]]:
 
 
 @pytest.fixture
-def controller_of(settings: Settings, tmp_path: Path) -> Callable[[str], Controller]:
+def controller_of(settings: Settings, tmp_path: Path) -> Iterator[Callable[[str], Controller]]:
     """controller_of("2.16") returns this version of ansible-core in an empty working directory. It skips the test if
     this machine has no Python for this version."""
 
@@ -109,7 +110,11 @@ def controller_of(settings: Settings, tmp_path: Path) -> Callable[[str], Control
             core.directory / "bin", directory, {"ANSIBLE_SSH_CONTROL_PATH_DIR": str(settings.state / "cp")}
         )
 
-    return make
+    yield make
+    # Ansible makes this directory for its connections, even if the test has no bed, which would remove it.
+    with contextlib.suppress(OSError):
+        (settings.state / "cp").rmdir()
+        settings.state.rmdir()
 
 
 @pytest.fixture

@@ -22,11 +22,10 @@ from typing import Any
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history import earlier_certificates
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.dating import Dated
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.closest_limit import closest_limit
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import (  # noqa: F401 - for those who use a certificate
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import (
     ATTEMPT,
     CERTIFIES,
     EFFECTS,
-    FAILS,
     effect_of,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import record as kinds

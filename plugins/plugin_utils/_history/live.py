@@ -18,7 +18,7 @@ from typing import Any
 
 from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.line import NoLine, fit_line
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ATTEMPT, CERTIFIES, Entry
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Entry
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult, standing_loss
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import is_imported
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.power_cuts import cuts_of
@@ -34,6 +34,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states impo
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import History, HistoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import ATTEMPT, CERTIFIES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, MQ_LOG, Row
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import CERTIFIES, Entry
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Entry
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import CERTIFIES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_facts import WORDS, WRONG_DATA
 
 

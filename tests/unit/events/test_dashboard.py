@@ -13,10 +13,10 @@ import re
 
 import pytest
 import yaml
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import FAILS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import status_prom
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import FAILS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.formats import logdisk_prom
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import build_model
 from ansible_collections.mqops.logdisk.tests.unit.events.series import RULES, kept, of_logger, promtool

@@ -10,9 +10,9 @@ import datetime
 import subprocess
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ATTEMPT, FAILS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import status_prom
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import ATTEMPT, FAILS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import GOOD
 from ansible_collections.mqops.logdisk.tests.unit.events.series import (

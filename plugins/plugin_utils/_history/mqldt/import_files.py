@@ -18,15 +18,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import (
-    ATTEMPT,
-    SCHEMA_VERSION,
-    Certificate,
-)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import SCHEMA_VERSION, Certificate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import IMPORTED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.mqldt import csv_reader
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.mqldt.csv_reader import MqldtError, MqldtRun
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import History
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import ATTEMPT
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import MOMENT

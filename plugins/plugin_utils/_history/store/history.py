@@ -24,7 +24,6 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import (
-    ATTEMPT,
     Certificate,
     CertificateError,
     Entry,
@@ -41,6 +40,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observed_re
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.planned import Planned
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import reindexing
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.schema import MIGRATIONS, REINDEXED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import ATTEMPT
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import WRONG_CLOCK, Finding, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import (
     CLOCK_TOLERANCE_S,

@@ -13,13 +13,11 @@ import re
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import (
-    ATTEMPT,
-    CERTIFIES,
-    FAILS,
     Certificate,
     CertificateError,
     certificate_of,
 )
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import ATTEMPT, CERTIFIES, FAILS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import made_up

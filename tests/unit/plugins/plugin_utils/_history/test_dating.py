@@ -13,12 +13,7 @@ import tempfile
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.clock import clock_of_hosts, disagree
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import (
-    ATTEMPT,
-    CERTIFIES,
-    FAILS,
-    fingerprint,
-)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import fingerprint
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.baseline import comparable_with
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.fleet_drift import fleet_drift
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
@@ -37,6 +32,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.postg
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.sqlite import SqliteHistory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.wrong_dates import wrong_dates
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge import merged_run
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import ATTEMPT, CERTIFIES, FAILS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.drift_txt import drift_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.status_html import render_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory

@@ -12,7 +12,6 @@ import json
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.action import gate
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ATTEMPT, FAILS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observations import observed_volumes, results_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import (
     problems_by_host,
@@ -24,6 +23,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import HistoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.upkeep import import_runs
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import ATTEMPT, FAILS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.observation import observed
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate

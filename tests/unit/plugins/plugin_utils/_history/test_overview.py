@@ -10,7 +10,6 @@ import datetime
 import json
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ATTEMPT, FAILS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import Since
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import Change
@@ -29,6 +28,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states impo
     fleet_status,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import Revocation
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import ATTEMPT, FAILS
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history.made_up import entry
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils.metrics import samples_of
 

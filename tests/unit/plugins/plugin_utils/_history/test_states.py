@@ -10,7 +10,6 @@ import datetime
 import random
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ATTEMPT, FAILS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import (
     EXPIRED,
@@ -25,6 +24,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states impo
     fleet_status,
     volumes,
 )
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import ATTEMPT, FAILS
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history.made_up import entry
 
 

@@ -8,8 +8,8 @@ entries."""
 from __future__ import annotations
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ATTEMPT
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare import baseline
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import ATTEMPT
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import made_up
 
 OWN = made_up.entry("2026-12-31")

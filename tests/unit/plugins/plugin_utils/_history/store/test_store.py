@@ -21,13 +21,7 @@ import time
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history import changed
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import (
-    ATTEMPT,
-    CERTIFIES,
-    EFFECTS,
-    FAILS,
-    Certificate,
-)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import changed_since
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import history as store
@@ -39,6 +33,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open 
     try_history,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.sqlite import SqliteHistory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import ATTEMPT, CERTIFIES, EFFECTS, FAILS
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import made_up
 
 SPAWN = multiprocessing.get_context("spawn")

@@ -10,7 +10,6 @@ import dataclasses
 import datetime
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ATTEMPT, FAILS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import Since, key_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import Change
@@ -19,6 +18,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observed_re
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import problems_by_host, status_json
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import Revocation
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import ATTEMPT, FAILS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.status_html import (
     figures,
     render_status,
