@@ -28,6 +28,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps impo
     CUT_OFF,
     HAND_OVER,
     HOST_LOST,
+    LATE_SECTORS,
     LATE_WRITES,
     LOCK_COUNT,
     LOCKED,
@@ -192,8 +193,8 @@ def _late_text(rows: Rows) -> str:
     logs = (
         _count_of(writes, "{} in the " + title)(rows) + _some_sectors(rows, sectors)
         for writes, sectors, title in (
-            (LATE_WRITES[LOCKED], "late_sectors", "locked log"),
-            (LATE_WRITES[UNLOCKED], "unlocked_late_sectors", "log without a lock"),
+            (LATE_WRITES[LOCKED], LATE_SECTORS[LOCKED], "locked log"),
+            (LATE_WRITES[UNLOCKED], LATE_SECTORS[UNLOCKED], "log without a lock"),
         )
     )
     told = ", ".join(filter(None, logs))

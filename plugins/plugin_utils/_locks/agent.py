@@ -31,6 +31,9 @@ CLOSED_NS = 1_500_000_000
 """If the connection ends so soon after the last line, the host has closed it, which a host without power cannot do.
 The tester of a writing holder sends a line every second, and ssh contacts a silent host for the first time after two
 to three seconds (a third of SILENT_S, counted in whole seconds)."""
+LATE_LINE_NS = 2_000_000_000
+"""How much later than it was sent a last line may arrive. A lock that was granted longer before that line was granted
+while the tester was running."""
 MOST_WAITING = 100_000
 """The largest number of answers that are kept until they are taken."""
 

@@ -21,13 +21,13 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import 
     Stage,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import broken, undecided
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import LOCKED as LOCKED_LOG
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import UNLOCKED as UNLOCKED_LOG
 
 VERIFY_MS = 2000
 """How often the holder of a lock verifies that it can still use it, as a queue manager does."""
 BEGIN_S = 60.0
 """How long the first write may take."""
-LOCKED_LOG, UNLOCKED_LOG = "locked", "unlocked"
-"""How figures name the two logs."""
 
 
 class Writer:
@@ -44,6 +44,7 @@ class Writer:
 
     @property
     def kind(self) -> str:
+        """How figures name the log."""
         return UNLOCKED_LOG if self.log == OPEN_LOG else LOCKED_LOG
 
     def begin(self, longest_pause_ms: int = 0) -> None:

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.load import (
-    LOCKED_LOG,
-    UNLOCKED_LOG,
     Load,
     load,
     write_all,
@@ -29,6 +27,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import 
     take,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import Figures, broken, undecided
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import LATE_SECTORS, LATE_WRITES
 
 WRITE_S = 300.0
 """How long the new holder may take to write both logs."""
@@ -125,12 +124,13 @@ class Takeover:
         self.figures["own_sectors"] = min(answer.whole("b_sectors") for answer in look.found.values())
 
     def _note(self, when: str, look: Look) -> None:
-        for log, begin in ((LOG, ""), (OPEN_LOG, "unlocked_")):
-            for name in ("late_sectors", "late_writes"):
-                late = look.found[log].whole(name)
-                self.figures[begin + name] = max(self.figures.get(begin + name, 0), late)
-            if look.found[log].whole("late_sectors"):
-                self._when.setdefault(LOCKED_LOG if log == LOG else UNLOCKED_LOG, when)
+        for writer in self.old.writers:
+            found = look.found[writer.log]
+            for name, figure in (("late_sectors", LATE_SECTORS), ("late_writes", LATE_WRITES)):
+                own = figure[writer.kind]
+                self.figures[own] = max(self.figures.get(own, 0), found.whole(name))
+            if found.whole("late_sectors"):
+                self._when.setdefault(writer.kind, when)
 
     def _keep_from_old_host(self, new: Load) -> None:
         """Let the old host try to get the lock, which the new holder has. Raises StepEnd."""

@@ -55,7 +55,8 @@ deleted."""
 LOCKED, UNLOCKED = "locked", "unlocked"
 """The two logs of a takeover: one that its writer locks, and one that its writer only opens."""
 LATE_WRITES = {LOCKED: "late_writes", UNLOCKED: "unlocked_late_writes"}
-"""The figures that count late writes, by log."""
+LATE_SECTORS = {LOCKED: "late_sectors", UNLOCKED: "unlocked_late_sectors"}
+"""The figures that count late writes and their sectors, by log."""
 
 KEPT, BROKEN, UNDECIDED, NOT_COVERED = "kept", "broken", "undecided", "not_covered"
 """The outcomes of a step: everything was as required; something was not as required; the outcome is unknown; or the

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.agent import LATE_LINE_NS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.background import Background, CommandResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import Lockers
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.prober import Prober
@@ -23,9 +24,6 @@ COMMAND_S = 3600.0
 """How long any command may take."""
 NOTICE_S = 15.0
 """How long a connection to a host without power may appear to be alive."""
-DELAY_NS = 2_000_000_000
-"""How much later than it was sent a last line may arrive. A lock that was granted longer before that line was granted
-while the host had power."""
 
 
 ALIVE_NS = 3_000_000_000
@@ -77,7 +75,7 @@ def host_lost(
         **_told(command),
     }
     takeover_ns = prober.granted_ns - agent.last_ns
-    if has_it and takeover_ns < -DELAY_NS:
+    if has_it and takeover_ns < -LATE_LINE_NS:
         raise broken("granted", **figures)
     if load.has_ended() or agent.was_closed():
         raise undecided("orderly_end", **figures)

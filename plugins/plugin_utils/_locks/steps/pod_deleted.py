@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.agent import LATE_LINE_NS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.background import Background, CommandResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.load import load
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.prober import Prober, refuse_early
@@ -17,9 +18,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import F
 
 END_S = 120.0
 """How long after the deletion the pod's tester may run. The API forgets the pod at once, and its node ends it later."""
-DELAY_NS = 2_000_000_000
-"""How much later than it was sent a last line may arrive. A lock that was granted longer before that line was granted
-while the tester ran."""
 
 
 def pod_deleted(stage: Stage, delete: Callable[[], CommandResult]) -> Figures:
@@ -37,7 +35,7 @@ def pod_deleted(stage: Stage, delete: Callable[[], CommandResult]) -> Figures:
 
     stage.wait_until(has_ended, END_S)
     figures = {"held_ns": agent.last_ns - holder.begin_ns, "tries": len(prober.refusals), **_told(command)}
-    if 0 < prober.granted_ns < agent.last_ns - DELAY_NS:
+    if 0 < prober.granted_ns < agent.last_ns - LATE_LINE_NS:
         raise broken("granted", **figures)
     if not agent.is_over:
         raise undecided("command_failed" if command.result and command.result.status != 0 else "not_deleted", **figures)
