@@ -225,14 +225,14 @@ def each_loss_has_its_name(place):
     is_lost(
         check(place, lines), "metadata lost", metadata_lost="1", kept_positions=str(RING - BLOCKS), lost_tail_writes="0"
     )
-    mark = place.dir + "/q1/mqldt_testfile.acknowledge"
+    mark, mark_of_q2 = (place.dir + "/%s/mqldt_testfile.acknowledge" % name for name in ("q1", "q2"))
     shutil.rmtree(place.dir + "/q2")
     is_lost(
         check(place, lines),
         "metadata lost",
         metadata_lost="1",
         kept_positions="0",
-        finding_file=mark.replace("q1", "q2"),
+        finding_file=mark_of_q2,
         in_flight="none",
     )
     write(mark, "\0" * os.path.getsize(mark))
