@@ -55,7 +55,7 @@ def test_an_honest_server_keeps_every_step(
 ) -> None:
     """The locks are tested in both directions, and the times of each take-over are reported. Before that, a preflight
     reports what would be done."""
-    bed = start(*pair(settings, "one", "two", ServerSpec(lease_s=LEASE_S, fail_over_s=6.0)))
+    bed = start(*pair(settings, "one", "two", ServerSpec(lease_s=LEASE_S)))
     hosts = inventory(bed, tmp_path)
 
     preflight = controller.run("locks", "-i", hosts, "--check")

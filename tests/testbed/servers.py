@@ -32,7 +32,7 @@ class ServerSpec:
     name: str = "qmgrs"
     character: str = "honest"
     lease_s: float = 3.0
-    fail_over_s: float = 1.0
+    fail_over_s: float = 6.0
     grace_s: float = -1.0
     late_s: float = 8.0
     crowded_s: float = 60.0

@@ -14,7 +14,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import F
 
 UPDATES, FEWEST = 1000, 10
 """How many times each host adds one, and how many times at least if the file server is slow."""
-LONG_S = 60.0
+LONG_S = 30.0
 """How long the updates of one host may take, if nobody else locks the record, before fewer are made."""
 UPDATES_S = 600.0
 ATTEMPTS = 10

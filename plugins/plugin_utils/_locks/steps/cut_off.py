@@ -89,7 +89,7 @@ def _wait_for_takeover(stage: Stage, takeover: Takeover, begin_ns: int) -> Figur
         raise undecided("nothing_pending", errno=errno)
     return {
         "takeover_ns": prober.granted_ns - begin_ns,
-        "held_ns": begin_ns - old.begin_ns,
+        "held_ns": max(begin_ns - old.begin_ns, 0),
         "tries": len(prober.refusals),
     }
 

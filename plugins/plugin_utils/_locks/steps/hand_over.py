@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import statistics
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import Locker
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.protocol import HELD
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import LOCK, Stage, found_within, held, refused
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import Figures, broken
@@ -29,21 +30,19 @@ def hand_over(stage: Stage, way: str) -> Figures:
     """Return how long the other host takes to get a lock that the holder releases in the given ``way``: if the other
     host waits for the lock, and if it polls for it. One attempt takes ``try_ns``, so a host that polls may get a free
     lock only after ``poll_round_ns``."""
-    taken = {mode: _one(stage, way, mode) for mode in MODES}
-    try_ns = _duration_of_try(stage)
+    wait_ns, _ = _one(stage, way, "wait")
+    poll_ns, try_ns = _one(stage, way, "poll")
     return {
         "way": way,
-        "wait_ns": taken["wait"],
-        "poll_ns": taken["poll"],
+        "wait_ns": wait_ns,
+        "poll_ns": poll_ns,
         "poll_round_ns": POLL_MS * 1_000_000 + try_ns,
         "try_ns": try_ns,
     }
 
 
-def _duration_of_try(stage: Stage) -> int:
+def _duration_of_try(other: Locker) -> int:
     """Return the median duration of an attempt to get a lock that is held."""
-    stage.hold(stage.holder, LOCK)
-    other = stage.open(stage.other, LOCK)
     durations = []
     for _try in range(TRIES):
         answer = other.ask("lock", LOCK, "try", 1)
@@ -51,14 +50,15 @@ def _duration_of_try(stage: Stage) -> int:
             raise broken("granted")
         refused(answer)
         durations.append(answer.whole("after_ns"))
-    stage.end()
     return round(statistics.median(durations))
 
 
-def _one(stage: Stage, way: str, mode: str) -> int:
-    """Return the time from the command that releases the lock until the other host has the lock."""
+def _one(stage: Stage, way: str, mode: str) -> tuple[int, int]:
+    """Return the time from the command that releases the lock until the other host has the lock, and the median
+    duration of an attempt before that (0 if the other host waits for the lock)."""
     holder = stage.hold(stage.holder, LOCK)
     other = stage.open(stage.other, LOCK)
+    try_ns = _duration_of_try(other) if mode == "poll" else 0
     other.tell("lock", LOCK, mode, *MODES[mode])
     if early := found_within(other, "lock", SETTLE_S):
         held(early)
@@ -70,4 +70,4 @@ def _one(stage: Stage, way: str, mode: str) -> int:
         raise broken("not_released", way=way, **{f"{mode}_ns": round(HAND_OVER_S * 1e9)})
     held(answer)
     stage.end()
-    return max(answer.at_ns - begin_ns, 0)
+    return max(answer.at_ns - begin_ns, 0), try_ns

@@ -70,7 +70,7 @@ def host_lost(
         raise _still_there(prober, agent.last_ns, command)
     has_it = stage.wait_until(takeover.is_done, stage.takeover_s)
     figures = {
-        "held_ns": agent.last_ns - load.begin_ns,
+        "held_ns": max(agent.last_ns - load.begin_ns, 0),
         "tries": len(prober.refusals),
         **_told(command),
     }

@@ -16,6 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.prober import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.reader import SCAN_S, Reader
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import LOCK, LOG, OPEN_LOG, Stage
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import Figures, broken, undecided
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.settings import VISIBLE_S
 
 BEFORE_S = 10.0
 """For how long the holder writes before the failover, which shows how long its writes pause anyway."""
@@ -84,18 +85,23 @@ class _Failover:
         return self._end()
 
     def _read_acknowledged(self) -> None:
-        """Read both logs from the other host. The writer of the unlocked log is killed, which ends its writes."""
+        """Read both logs from the other host, and again while writes are missing that may only be visible late. The
+        writer of the unlocked log is killed, which ends its writes."""
         open_log = self._load.open_log
         open_log.locker.kill()
         self._stage.wait_until(open_log.locker.is_gone, END_S)
         acknowledged = {writer.log: writer.count() for writer in self._load.writers}
+        if not self._stage.wait_until(lambda: self._are_there(acknowledged), VISIBLE_S):
+            raise broken("acknowledged_lost", **self._known())
+
+    def _are_there(self, acknowledged: dict[str, int]) -> bool:
+        """Read both logs once. Returns whether all acknowledged writes are there."""
         self._reader.begin(acknowledged)
         if not self._stage.wait_until(lambda: self._is_lost() or self._reader.is_idle(), SCAN_S):
             raise undecided("deadline", host=self._stage.other.host, verb="scan", **self._known())
         lost = self._reader.looks[-1].total("lost")
         self._figures.update(acknowledged=sum(acknowledged.values()), acknowledged_lost=lost)
-        if lost:
-            raise broken("acknowledged_lost", **self._known())
+        return not lost
 
     def _end(self) -> Figures:
         later = [asked_ns for asked_ns in self._prober.refusals if asked_ns > self._resumed_ns]

@@ -350,6 +350,7 @@ class Host:
             of_one.get(position, 0) < acknowledged - (acknowledged - 1 - position) % POSITIONS
             for position in range(min(own, POSITIONS), min(acknowledged, POSITIONS))
         )
+        lost = max(lost, int(self.server.time.ns < self.server.visible_ns and acknowledged > 0))
         self.say(
             process.number,
             f"scan done a_sectors={8 * len(of_one)} b_sectors={8 * len(of_two)} other_sectors=0"
