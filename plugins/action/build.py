@@ -9,18 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester.sources import (
-    SourcesError,
-    compiler_flags,
-    pack,
-    read_sources,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester.static_binary import (
-    BinaryError,
-    read_binary,
-    static_binary,
-)
+
+from ..plugin_utils._action_base import RemoteAction
+from ..plugin_utils._tester.sources import SourcesError, compiler_flags, pack, read_sources
+from ..plugin_utils._tester.static_binary import BinaryError, read_binary, static_binary
 
 
 class ActionModule(RemoteAction):

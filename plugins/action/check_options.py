@@ -13,40 +13,24 @@ from typing import Any
 
 from ansible.errors import AnsibleError
 from ansible.utils.vars import load_extra_vars
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction, one_line
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.blame import CONTROLLER
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.command import (
+
+from ..plugin_utils._action_base import SCHEMA, ControllerAction, one_line
+from ..plugin_utils._fleet.blame import CONTROLLER
+from ..plugin_utils._fleet.command import (
     NOT_OF_HOSTS,
     OF_THE_COLLECTION,
     agreed_settings,
     check_not_of_hosts,
     overriding,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.selected_hosts import (
-    SELECTING,
-    of_the_play,
-    other_selections,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import (
-    SettingsError,
-    same_problem_once,
-    shown,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import KINDS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._option_meanings import problems_of_meaning
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.names import ACCEPTED, refusals, warnings
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.reading import (
-    read_option,
-    read_options,
-    read_with_preset,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import (
-    option_names,
-    options,
-    own_names,
-    results,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty, plain
+from ..plugin_utils._fleet.selected_hosts import SELECTING, of_the_play, other_selections
+from ..plugin_utils._fleet.settings import SettingsError, same_problem_once, shown
+from ..plugin_utils._kinds import KINDS
+from ..plugin_utils._option_meanings import problems_of_meaning
+from ..plugin_utils._options.names import ACCEPTED, refusals, warnings
+from ..plugin_utils._options.reading import read_option, read_options, read_with_preset
+from ..plugin_utils._options.table import option_names, options, own_names, results
+from ..plugin_utils._run.answers import is_empty, plain
 
 MOST_WARNINGS = 20
 NAME_OF_HOST = "inventory_hostname"

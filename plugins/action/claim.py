@@ -18,28 +18,18 @@ from pathlib import Path
 from typing import Any
 
 from ansible.errors import AnsibleActionFail, AnsibleError
-from ansible_collections.mqops.logdisk.plugins.action.lock_test import WAIT_FACTOR, WAIT_MORE_S
-from ansible_collections.mqops.logdisk.plugins.action.start import counted_for, workload_facts
-from ansible_collections.mqops.logdisk.plugins.module_utils._runs import TABLE_NAMES
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import (
-    SCHEMA,
-    ControllerAction,
-    failure_reason,
-    one_line,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.locks import step_title
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.order import make_order, table_differences
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import limits_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import worst
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.api_failure import ClusterError, api_failure
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.lock_pods import (
-    pod_names,
-    settings_of,
-    why_not,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.manifests import (
+
+from ..module_utils._runs import TABLE_NAMES
+from ..plugin_utils._action_base import SCHEMA, ControllerAction, failure_reason, one_line
+from ..plugin_utils._english.locks import step_title
+from ..plugin_utils._fleet.order import make_order, table_differences
+from ..plugin_utils._fleet.progress import say
+from ..plugin_utils._judge.judged_records import judged_records
+from ..plugin_utils._judge.lock_limits import limits_of
+from ..plugin_utils._judge.worst import worst
+from ..plugin_utils._kubernetes.api_failure import ClusterError, api_failure
+from ..plugin_utils._kubernetes.lock_pods import pod_names, settings_of, why_not
+from ..plugin_utils._kubernetes.manifests import (
     RUN_LABEL,
     SECOND,
     Claim,
@@ -51,45 +41,30 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.manifest
     lock_jobs_of,
     object_name,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.pod_log import (
-    LogError,
-    last_complaint,
-    read_tables,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.pod_stream import stream_command
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.state import (
-    CONTAINER,
-    ENDED,
-    FAILED,
-    MEASURES,
-    Seen,
-    State,
-    refusal,
-    state_of,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.agent import Agent, AgentLostError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.background import CommandResult
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import Clock
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.pair_test import READY_S, Order, PairTest, Side
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.pairs import Pair
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import LOG_BYTES
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import measurement, profile_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.locks import lock_record
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.noted import note
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.unmeasured import file_error
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import MQ_LOG, STREAMS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import RETAINED, finding
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import command_line
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, UNREACHABLE
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester.sources import (
-    SourcesError,
-    read_sources,
-    source_hash,
-)
+from ..plugin_utils._kubernetes.pod_log import LogError, last_complaint, read_tables
+from ..plugin_utils._kubernetes.pod_stream import stream_command
+from ..plugin_utils._kubernetes.state import CONTAINER, ENDED, FAILED, MEASURES, Seen, State, refusal, state_of
+from ..plugin_utils._locks.agent import Agent, AgentLostError
+from ..plugin_utils._locks.background import CommandResult
+from ..plugin_utils._locks.locker import Clock
+from ..plugin_utils._locks.pair_test import READY_S, Order, PairTest, Side
+from ..plugin_utils._locks.pairs import Pair
+from ..plugin_utils._locks.stage import LOG_BYTES
+from ..plugin_utils._records.host import measurement, profile_of
+from ..plugin_utils._records.locks import lock_record
+from ..plugin_utils._records.noted import note
+from ..plugin_utils._records.unmeasured import file_error
+from ..plugin_utils._run.columns import MQ_LOG, STREAMS
+from ..plugin_utils._run.directory import RunDirectory
+from ..plugin_utils._run.findings import RETAINED, finding
+from ..plugin_utils._run.profiles import profile_data
+from ..plugin_utils._run.table_reader import TablesError
+from ..plugin_utils._run.tables import parse_tables
+from ..plugin_utils._run.tester_options import command_line
+from ..plugin_utils._run.verdicts import ERROR, UNREACHABLE
+from ..plugin_utils._tester.sources import SourcesError, read_sources, source_hash
+from .lock_test import WAIT_FACTOR, WAIT_MORE_S
+from .start import counted_for, workload_facts
 
 STAGE = "claim"
 SPARE_S = 120

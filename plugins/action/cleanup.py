@@ -10,14 +10,15 @@ from __future__ import annotations
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, one_line
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import paths_of, read_volumes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.throttling import limit_notes, volume_limits
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.noted import note
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import as_dict
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
+
+from ..plugin_utils._action_base import RemoteAction, one_line
+from ..plugin_utils._fleet.volumes import paths_of, read_volumes
+from ..plugin_utils._judge.throttling import limit_notes, volume_limits
+from ..plugin_utils._records.noted import note
+from ..plugin_utils._run.directory import RunDirectory
+from ..plugin_utils._run.run_files import RunDirectoryError
+from ..plugin_utils._run.shapes import as_dict
+from ..plugin_utils._run.tester_options import OptionError
 
 
 class ActionModule(RemoteAction):

@@ -11,31 +11,22 @@ import datetime
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils._command_lines import extra_variable
-from ansible_collections.mqops.logdisk.plugins.module_utils._runs import TABLE_NAMES
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import (
-    SCHEMA,
-    RemoteAction,
-    failure,
-    of_volumes,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.order import (
-    SEARCH,
-    machine_differences,
-    table_differences,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import worst
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import measurement
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.unmeasured import file_error
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.joined_tables import join_tables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.packed import unpack
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import as_dict
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR
+from ..module_utils._command_lines import extra_variable
+from ..module_utils._runs import TABLE_NAMES
+from ..plugin_utils._action_base import SCHEMA, RemoteAction, failure, of_volumes
+from ..plugin_utils._fleet.order import SEARCH, machine_differences, table_differences
+from ..plugin_utils._judge.worst import worst
+from ..plugin_utils._records.host import measurement
+from ..plugin_utils._records.unmeasured import file_error
+from ..plugin_utils._run.directory import RunDirectory
+from ..plugin_utils._run.joined_tables import join_tables
+from ..plugin_utils._run.packed import unpack
+from ..plugin_utils._run.record import HostRecord
+from ..plugin_utils._run.run_files import RunDirectoryError
+from ..plugin_utils._run.shapes import as_dict
+from ..plugin_utils._run.table_reader import TablesError
+from ..plugin_utils._run.tables import parse_tables
+from ..plugin_utils._run.verdicts import ERROR
 
 
 class NotAccepted(Exception):

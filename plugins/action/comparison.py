@@ -10,18 +10,15 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils._units import format_ratio
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import COMPARED, make_outcome, one_message
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import read_margin
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.change import NON_INFERIOR
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.fleet_comparison import (
-    compare_fleet,
-    statement_of,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.selection import select
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import figure_named
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history_action import (
+from ..module_utils._units import format_ratio
+from ..plugin_utils._fleet.outcome import COMPARED, make_outcome, one_message
+from ..plugin_utils._fleet.progress import say
+from ..plugin_utils._fleet.settings import read_margin
+from ..plugin_utils._history.compare.change import NON_INFERIOR
+from ..plugin_utils._history.compare.fleet_comparison import compare_fleet, statement_of
+from ..plugin_utils._history.compare.selection import select
+from ..plugin_utils._history.figures import figure_named
+from ..plugin_utils._history_action import (
     CHANGE,
     HISTORY,
     HOSTS,
@@ -31,10 +28,10 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history_action impo
     pages_beside,
     versions_here,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.comparison_html import render_comparison
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.comparison_txt import comparison_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import write_json, write_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import new_run_id
+from ..plugin_utils._report.history.comparison_html import render_comparison
+from ..plugin_utils._report.history.comparison_txt import comparison_text
+from ..plugin_utils._run.files import write_json, write_text
+from ..plugin_utils._run.names import new_run_id
 
 JSON_FILE = "comparison.json"
 PAGE = "comparison.html"

@@ -10,35 +10,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, RemoteAction, failure, one_line
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._cut_action import (
-    command_of,
-    files_of,
-    read_rows,
-    returned_of,
-    witnessed_of,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability import witness
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import (
-    CHECK_KEPT,
-    CHECK_LOST,
-    Checked,
-    Cut,
-    cut_of,
-    why_no_cut,
-    why_other_volume,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.protocol import acknowledged_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import STAGE
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.power_cut.criteria import blind_limit_ns
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.durability import cut_record
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import WORKSPACE_KEYS, profile_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.packed import unpack
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import as_dict
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import command_line
+
+from ..plugin_utils._action_base import SCHEMA, RemoteAction, failure, one_line
+from ..plugin_utils._cut_action import command_of, files_of, read_rows, returned_of, witnessed_of
+from ..plugin_utils._durability import witness
+from ..plugin_utils._durability.cut import CHECK_KEPT, CHECK_LOST, Checked, Cut, cut_of, why_no_cut, why_other_volume
+from ..plugin_utils._durability.protocol import acknowledged_text
+from ..plugin_utils._fleet.progress import say
+from ..plugin_utils._judge.durability import STAGE
+from ..plugin_utils._kinds.power_cut.criteria import blind_limit_ns
+from ..plugin_utils._records.durability import cut_record
+from ..plugin_utils._records.host import WORKSPACE_KEYS, profile_of
+from ..plugin_utils._run.directory import RunDirectory
+from ..plugin_utils._run.packed import unpack
+from ..plugin_utils._run.run_files import RunDirectoryError
+from ..plugin_utils._run.shapes import as_dict
+from ..plugin_utils._run.tester_options import command_line
 
 OF_CONTROLLER = ("run_path", "plan", "workspace", "facts", "started", "command", "returned", "problem")
 """The options that are not sent to the host."""

@@ -12,18 +12,16 @@ from typing import Any
 
 from ansible.errors import AnsibleError
 from ansible.parsing.dataloader import DataLoader
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction, one_line
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.terms import in_terms_of_cuts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.tested import what_is_tested
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.confirmation import (
-    refuse_computed,
-    refuse_unconfirmed,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import LONGEST_DEADLINE_S, of_tester, plan_host
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import default_volume, read_volumes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import STAGE
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
+
+from ..plugin_utils._action_base import ControllerAction, one_line
+from ..plugin_utils._durability.terms import in_terms_of_cuts
+from ..plugin_utils._durability.tested import what_is_tested
+from ..plugin_utils._fleet.confirmation import refuse_computed, refuse_unconfirmed
+from ..plugin_utils._fleet.plan import LONGEST_DEADLINE_S, of_tester, plan_host
+from ..plugin_utils._fleet.volumes import default_volume, read_volumes
+from ..plugin_utils._judge.durability import STAGE
+from ..plugin_utils._run.files import absolute
+from ..plugin_utils._run.tester_options import OptionError
 
 SPARE_S = 3600
 """How much longer than planned the tester may write, because hosts wait for each other. It ends when the power is cut

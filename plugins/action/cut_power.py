@@ -11,14 +11,15 @@ import time
 from typing import Any
 
 from ansible.errors import AnsibleError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, one_line
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._cut_action import files_of, keep_alive, renew
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability import witness
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.witness import WRITING
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import STAGE
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._shell_command import call
+
+from ..plugin_utils._action_base import RemoteAction, one_line
+from ..plugin_utils._cut_action import files_of, keep_alive, renew
+from ..plugin_utils._durability import witness
+from ..plugin_utils._durability.witness import WRITING
+from ..plugin_utils._fleet.progress import say
+from ..plugin_utils._judge.durability import STAGE
+from ..plugin_utils._run.directory import RunDirectory
+from ..plugin_utils._shell_command import call
 
 OF_CONTROLLER = ("run_path", "started", "volume", "command", "after_s", "limit_s")
 """The options that are not sent to the host."""

@@ -11,14 +11,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible.errors import AnsibleError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, one_line
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._cut_action import command_of, files_of, keep_alive, renew
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability import witness
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import why_other_volume
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import STAGE
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import as_dict
+
+from ..plugin_utils._action_base import RemoteAction, one_line
+from ..plugin_utils._cut_action import command_of, files_of, keep_alive, renew
+from ..plugin_utils._durability import witness
+from ..plugin_utils._durability.cut import why_other_volume
+from ..plugin_utils._fleet.progress import say
+from ..plugin_utils._judge.durability import STAGE
+from ..plugin_utils._run.directory import RunDirectory
+from ..plugin_utils._run.shapes import as_dict
 
 BREAK_S = 120
 """How long the connection may last after the cut command. Some commands return before they take effect."""

@@ -14,19 +14,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.module_utils._power_cut import HOLDER
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, as_dict
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._cut_action import files_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability import witness
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.witness import READY, WRITING, WitnessError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import STAGE
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._own_connection import stream_command
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.durability import ready
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import command_line
+
+from ..module_utils import _units
+from ..module_utils._power_cut import HOLDER
+from ..plugin_utils._action_base import RemoteAction, as_dict
+from ..plugin_utils._cut_action import files_of
+from ..plugin_utils._durability import witness
+from ..plugin_utils._durability.witness import READY, WRITING, WitnessError
+from ..plugin_utils._fleet.progress import say
+from ..plugin_utils._judge.durability import STAGE
+from ..plugin_utils._own_connection import stream_command
+from ..plugin_utils._records.durability import ready
+from ..plugin_utils._run.directory import RunDirectory
+from ..plugin_utils._run.run_files import RunDirectoryError
+from ..plugin_utils._run.tester_options import command_line
 
 OF_CONTROLLER = ("run_path", "plan", "tester", "workspace", "number")
 """The options that are not sent to the host."""

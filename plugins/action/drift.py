@@ -11,13 +11,13 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import DRIFT, make_outcome, one_message
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import read_margin
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.fleet_drift import DRIFTING, fleet_drift
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import figure_named
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import day_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history_action import (
+from ..plugin_utils._fleet.outcome import DRIFT, make_outcome, one_message
+from ..plugin_utils._fleet.progress import say
+from ..plugin_utils._fleet.settings import read_margin
+from ..plugin_utils._history.compare.fleet_drift import DRIFTING, fleet_drift
+from ..plugin_utils._history.figures import figure_named
+from ..plugin_utils._history.states import day_of
+from ..plugin_utils._history_action import (
     CHANGE,
     HISTORY,
     HOSTS,
@@ -27,13 +27,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history_action impo
     pages_beside,
     versions_here,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.drift_html import render_drift
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.drift_txt import (
-    drift_text,
-    gating_nights,
-    label_of,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import write_json, write_text
+from ..plugin_utils._report.history.drift_html import render_drift
+from ..plugin_utils._report.history.drift_txt import drift_text, gating_nights, label_of
+from ..plugin_utils._run.files import write_json, write_text
 
 JSON_FILE = "drift.json"
 PAGE = "drift.html"

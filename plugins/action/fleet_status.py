@@ -11,39 +11,26 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.follow_up import playbook_command
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.invocation import playbooks_in
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import STATUS, make_outcome, one_message
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import volume_names
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import changed_since
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.lock_states import pair_states
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observations import Observed, observed_volumes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import (
-    host_states,
-    problems_by_host,
-    status_json,
-    status_prom,
-    status_text,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Status, Today, day_of, fleet_status
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.wrong_dates import wrong_dates
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history_action import (
-    HISTORY,
-    HOSTS,
-    PLAY_HOSTS,
-    FleetAction,
-    pages_beside,
-    versions_here,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._option_meanings import PROFILES
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.status_html import FILE as PAGE
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.status_html import render_status
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import write_file, write_json, write_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import is_run_id
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import vanishes
+from ..plugin_utils._fleet.follow_up import playbook_command
+from ..plugin_utils._fleet.invocation import playbooks_in
+from ..plugin_utils._fleet.outcome import STATUS, make_outcome, one_message
+from ..plugin_utils._fleet.progress import say
+from ..plugin_utils._fleet.volumes import volume_names
+from ..plugin_utils._history.changed import changed_since
+from ..plugin_utils._history.lock_states import pair_states
+from ..plugin_utils._history.observations import Observed, observed_volumes
+from ..plugin_utils._history.overview import host_states, problems_by_host, status_json, status_prom, status_text
+from ..plugin_utils._history.states import Status, Today, day_of, fleet_status
+from ..plugin_utils._history.wrong_dates import wrong_dates
+from ..plugin_utils._history_action import HISTORY, HOSTS, PLAY_HOSTS, FleetAction, pages_beside, versions_here
+from ..plugin_utils._judge.profile_reader import load_profile
+from ..plugin_utils._option_meanings import PROFILES
+from ..plugin_utils._report.history.status_html import FILE as PAGE
+from ..plugin_utils._report.history.status_html import render_status
+from ..plugin_utils._run.answers import is_empty
+from ..plugin_utils._run.files import write_file, write_json, write_text
+from ..plugin_utils._run.names import is_run_id
+from ..plugin_utils._run.surroundings import vanishes
 
 JSON_FILE = "status.json"
 METRICS_FILE = "status.prom"

@@ -11,12 +11,12 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils._command_lines import extra_variable
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.blame import with_fleet
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.clock import disagree
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import has_controller
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import (
+from ..module_utils._command_lines import extra_variable
+from ..plugin_utils._action_base import SCHEMA, ControllerAction
+from ..plugin_utils._fleet.blame import with_fleet
+from ..plugin_utils._fleet.clock import disagree
+from ..plugin_utils._fleet.expectation import has_controller
+from ..plugin_utils._fleet.outcome import (
     FILE_NAME,
     INTERNAL,
     VERDICT,
@@ -27,28 +27,23 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome impor
     told_to_workflows,
     write_outcome,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.upload import check_url, target, upload
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.filing import certify, store
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import JUDGED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.kept import is_kept, keep_if_asked
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.policy import policy_with
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import (
-    GATE,
-    fleet_verdict,
-    judge_run,
-    missing_hosts,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import shorten
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.archive import pack
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import vanishes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import PASS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.run_signature import sign_run
+from ..plugin_utils._fleet.upload import check_url, target, upload
+from ..plugin_utils._history.certificate import Certificate
+from ..plugin_utils._history.store.filing import certify, store
+from ..plugin_utils._history.store.history import JUDGED
+from ..plugin_utils._history.store.kept import is_kept, keep_if_asked
+from ..plugin_utils._judge.judged_records import judged_records
+from ..plugin_utils._judge.policy import policy_with
+from ..plugin_utils._records.fleet import GATE, fleet_verdict, judge_run, missing_hosts
+from ..plugin_utils._report import render
+from ..plugin_utils._report.folding import shorten
+from ..plugin_utils._run.archive import pack
+from ..plugin_utils._run.directory import RunDirectory
+from ..plugin_utils._run.files import absolute
+from ..plugin_utils._run.record import host_label
+from ..plugin_utils._run.surroundings import vanishes
+from ..plugin_utils._run.verdicts import PASS
+from ..plugin_utils._signing.run_signature import sign_run
 
 MOST_CLOCKS = 50
 """The number of hosts whose clocks are compared with the controller's before results are stored."""

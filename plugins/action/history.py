@@ -12,14 +12,14 @@ import os
 from collections.abc import Collection
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.mqldt.import_files import Origin, import_mqldt
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import day_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import History
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.upkeep import import_runs, prune
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history_action import HISTORY, HistoryAction
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME
+from ..plugin_utils._fleet.progress import say
+from ..plugin_utils._history.mqldt.import_files import Origin, import_mqldt
+from ..plugin_utils._history.states import day_of
+from ..plugin_utils._history.store.history import History
+from ..plugin_utils._history.store.upkeep import import_runs, prune
+from ..plugin_utils._history_action import HISTORY, HistoryAction
+from ..plugin_utils._run.files import absolute
+from ..plugin_utils._run.record import DEFAULT_VOLUME
 
 
 class ActionModule(HistoryAction):

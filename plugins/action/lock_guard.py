@@ -11,12 +11,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
-from ansible_collections.mqops.logdisk.plugins.action.lock_start import words
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction, as_dict
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.agent import SILENT_S
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.guard import guard_command
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import STAGE
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._own_connection import stream_command
+
+from ..plugin_utils._action_base import ControllerAction, as_dict
+from ..plugin_utils._locks.agent import SILENT_S
+from ..plugin_utils._locks.guard import guard_command
+from ..plugin_utils._locks.step import STAGE
+from ..plugin_utils._own_connection import stream_command
+from .lock_start import words
 
 
 class ActionModule(ControllerAction):

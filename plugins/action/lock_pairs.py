@@ -12,20 +12,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.action.lock_plan import planned_volume
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction, one_line
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.discovered import DiscoveryError, plan_volumes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import noted_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.pairs import (
-    Pair,
-    Shared,
-    common,
-    names_pair,
-    pairs_of,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import STAGE
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import as_dict
+from ..plugin_utils._action_base import ControllerAction, one_line
+from ..plugin_utils._fleet.discovered import DiscoveryError, plan_volumes
+from ..plugin_utils._fleet.volumes import noted_of
+from ..plugin_utils._locks.pairs import Pair, Shared, common, names_pair, pairs_of
+from ..plugin_utils._locks.step import STAGE
+from ..plugin_utils._run.directory import RunDirectory
+from ..plugin_utils._run.shapes import as_dict
+from .lock_plan import planned_volume
 
 NO_PARTNER = (
     "no host under test shares a directory with {}: {}. Name the other host in locks_pair, or the group of hosts that "

@@ -9,18 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.confirmation import (
-    refuse_computed,
-    refuse_unconfirmed,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import of_tester, plan_host
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import default_volume, read_volumes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import MOST_LOCKS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import LOG_BYTES
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import STAGE
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shared_storage import check_group
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
+from ..plugin_utils._action_base import ControllerAction
+from ..plugin_utils._fleet.confirmation import refuse_computed, refuse_unconfirmed
+from ..plugin_utils._fleet.plan import of_tester, plan_host
+from ..plugin_utils._fleet.volumes import default_volume, read_volumes
+from ..plugin_utils._judge.lock_limits import MOST_LOCKS
+from ..plugin_utils._locks.stage import LOG_BYTES
+from ..plugin_utils._locks.step import STAGE
+from ..plugin_utils._run.shared_storage import check_group
+from ..plugin_utils._run.tester_options import OptionError
 
 REMOTE = "remote_file_system"
 """The reason for refusing a workspace that is overridden here, because the file system is meant to be shared."""

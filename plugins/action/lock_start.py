@@ -12,18 +12,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
-from ansible_collections.mqops.logdisk.plugins.module_utils._power_cut import HOLDER
-from ansible_collections.mqops.logdisk.plugins.module_utils._workspace import WorkspaceError, layout
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, as_dict
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.agent import SILENT_S
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.guard import guard_command
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.host_settings import read_settings
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import STAGE
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._own_connection import stream_command
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.locks import ready
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
+
+from ..module_utils._power_cut import HOLDER
+from ..module_utils._workspace import WorkspaceError, layout
+from ..plugin_utils._action_base import RemoteAction, as_dict
+from ..plugin_utils._fleet.progress import say
+from ..plugin_utils._locks.agent import SILENT_S
+from ..plugin_utils._locks.guard import guard_command
+from ..plugin_utils._locks.host_settings import read_settings
+from ..plugin_utils._locks.step import STAGE
+from ..plugin_utils._own_connection import stream_command
+from ..plugin_utils._records.locks import ready
+from ..plugin_utils._run.directory import RunDirectory
+from ..plugin_utils._run.run_files import RunDirectoryError
 
 DEADLINE_S = 4 * 86_400
 """The longest time for which a tester carries out commands: one day for the load in each direction, one day until the

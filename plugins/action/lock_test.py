@@ -11,21 +11,21 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction, one_line
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.locks import step_title
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import limits_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.background import CommandResult
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.conductor import conduct
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import Clock
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.pair_test import Order, PairTest, Side
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.pairs import Pair
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import STAGE
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.locks import lock_record
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import KEPT
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._shell_command import call
+from ..plugin_utils._action_base import SCHEMA, ControllerAction, one_line
+from ..plugin_utils._english.locks import step_title
+from ..plugin_utils._fleet.progress import say
+from ..plugin_utils._judge.lock_limits import limits_of
+from ..plugin_utils._locks.background import CommandResult
+from ..plugin_utils._locks.conductor import conduct
+from ..plugin_utils._locks.locker import Clock
+from ..plugin_utils._locks.pair_test import Order, PairTest, Side
+from ..plugin_utils._locks.pairs import Pair
+from ..plugin_utils._locks.step import STAGE
+from ..plugin_utils._records.locks import lock_record
+from ..plugin_utils._run.directory import RunDirectory
+from ..plugin_utils._run.lock_steps import KEPT
+from ..plugin_utils._run.profiles import profile_data
+from ..plugin_utils._shell_command import call
 
 WAIT_FACTOR, WAIT_MORE_S = 1.5, 10.0
 """How much longer than the profile's limit the test waits for a takeover: a factor and additional seconds."""

@@ -14,15 +14,11 @@ from collections.abc import Collection
 from typing import Any
 
 from ansible.errors import AnsibleError
-from ansible_collections.mqops.logdisk.plugins.action import collect
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import ENDED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import (
-    COLLECTED,
-    UNKNOWN,
-    host_status,
-    unanswered,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import as_dict
+
+from ..plugin_utils._fleet.schedule import ENDED
+from ..plugin_utils._fleet.status import COLLECTED, UNKNOWN, host_status, unanswered
+from ..plugin_utils._run.shapes import as_dict
+from . import collect
 
 
 class ActionModule(collect.ActionModule):

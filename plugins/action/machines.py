@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.clock import clock_of_hosts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.machines import doubles
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import words_of
+from ..plugin_utils._action_base import ControllerAction
+from ..plugin_utils._english.findings import in_words
+from ..plugin_utils._fleet.clock import clock_of_hosts
+from ..plugin_utils._fleet.machines import doubles
+from ..plugin_utils._run.words import words_of
 
 
 class ActionModule(ControllerAction):

@@ -13,25 +13,20 @@ from dataclasses import replace
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.order import SEARCH
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.climb import (
-    SEARCH_ENDED_AFTER_ROUNDS,
-    Climber,
-    by_host,
-    next_loads,
-    others_of,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import judge_record, missing, profile_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.noted import note, with_notes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import CLIMBED_TOGETHER, finding
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord, host_label
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import words_of
+
+from ..plugin_utils._action_base import ControllerAction
+from ..plugin_utils._fleet.order import SEARCH
+from ..plugin_utils._fleet.progress import say
+from ..plugin_utils._judge.climb import SEARCH_ENDED_AFTER_ROUNDS, Climber, by_host, next_loads, others_of
+from ..plugin_utils._records.host import judge_record, missing, profile_of
+from ..plugin_utils._records.noted import note, with_notes
+from ..plugin_utils._run.directory import RunDirectory
+from ..plugin_utils._run.findings import CLIMBED_TOGETHER, finding
+from ..plugin_utils._run.record import HostRecord, host_label
+from ..plugin_utils._run.run_files import RunDirectoryError
+from ..plugin_utils._run.table_reader import TablesError
+from ..plugin_utils._run.tables import parse_tables
+from ..plugin_utils._run.words import words_of
 
 
 class ActionModule(ControllerAction):

@@ -11,17 +11,18 @@ import time
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, failure
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.clock import clock_facts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import GRACE_S, lease_s
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import RUNNING, host_status
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.watching import observed_of, split
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.sources import SOURCES
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.observation import STAGE, ready
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.unmeasured import file_error
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import as_dict
+
+from ..plugin_utils._action_base import RemoteAction, failure
+from ..plugin_utils._fleet.clock import clock_facts
+from ..plugin_utils._fleet.schedule import GRACE_S, lease_s
+from ..plugin_utils._fleet.status import RUNNING, host_status
+from ..plugin_utils._fleet.watching import observed_of, split
+from ..plugin_utils._observe.sources import SOURCES
+from ..plugin_utils._records.observation import STAGE, ready
+from ..plugin_utils._records.unmeasured import file_error
+from ..plugin_utils._run.directory import RunDirectory
+from ..plugin_utils._run.run_files import RunDirectoryError
+from ..plugin_utils._run.shapes import as_dict
 
 OVER_PAUSE_S = 2.0
 """How much additional time an observation may take to begin and to end."""

@@ -13,23 +13,24 @@ from dataclasses import replace
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, RemoteAction, failure, one_line
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import room_of, say
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import COLLECTED, FINISHED, RUNNING, UNKNOWN
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe import text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.buckets import THRESHOLDS_NS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import Observation, Options
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.samples import AS_PLANNED, Samples, read_samples
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.seen import seen_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.sources import SOURCES
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.tables import tables_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import profile_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.observation import STAGE, observed
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.unmeasured import file_error
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.packed import unpack
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
+
+from ..plugin_utils._action_base import SCHEMA, RemoteAction, failure, one_line
+from ..plugin_utils._fleet.progress import room_of, say
+from ..plugin_utils._fleet.status import COLLECTED, FINISHED, RUNNING, UNKNOWN
+from ..plugin_utils._observe import text
+from ..plugin_utils._observe.buckets import THRESHOLDS_NS
+from ..plugin_utils._observe.interval import Observation, Options
+from ..plugin_utils._observe.samples import AS_PLANNED, Samples, read_samples
+from ..plugin_utils._observe.seen import seen_of
+from ..plugin_utils._observe.sources import SOURCES
+from ..plugin_utils._observe.tables import tables_of
+from ..plugin_utils._records.host import profile_of
+from ..plugin_utils._records.observation import STAGE, observed
+from ..plugin_utils._records.unmeasured import file_error
+from ..plugin_utils._run.directory import RunDirectory
+from ..plugin_utils._run.packed import unpack
+from ..plugin_utils._run.record import HostRecord
+from ..plugin_utils._run.run_files import RunDirectoryError
 
 PART_MAX_BYTES = 16 << 20
 """An upper bound on the samples that a host sends in one call."""

@@ -18,20 +18,15 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 from ansible.release import __version__ as ansible_version
 from ansible.utils.vars import load_extra_vars
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.awx_job import job_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import (
-    Expectation,
-    ExpectationError,
-    check_count,
-    check_play,
-    is_slice,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.invocation import playbooks_in
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import INTERNAL, make_outcome, write_outcome
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import (
+
+from ..plugin_utils._action_base import SCHEMA, ControllerAction
+from ..plugin_utils._english.findings import in_words
+from ..plugin_utils._fleet.awx_job import job_of
+from ..plugin_utils._fleet.expectation import Expectation, ExpectationError, check_count, check_play, is_slice
+from ..plugin_utils._fleet.invocation import playbooks_in
+from ..plugin_utils._fleet.outcome import INTERNAL, make_outcome, write_outcome
+from ..plugin_utils._fleet.progress import say
+from ..plugin_utils._fleet.settings import (
     SettingsError,
     agreed_value,
     array_settings,
@@ -40,37 +35,33 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings impo
     shown,
     targets,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.upload import check_url
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.watching import check_endpoint
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.baseline import named_certificates
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.selection import SelectionError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import OPENED, HistoryError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.kept import keep_if_asked
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import (
-    open_history,
-    place_of,
-    try_history,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import PolicyError, check_policy
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import DEFAULT, KINDS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.kind import Kind
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import RUN, names_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import collection_version
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison import CERTIFICATES, LAST
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import Finding
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import new_run_id
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.parameters import parameters_of_hosts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import of_hosts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import REPORTS, report_directory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import UNQUALIFIED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import words_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.ssh_keygen import try_key
+from ..plugin_utils._fleet.upload import check_url
+from ..plugin_utils._fleet.watching import check_endpoint
+from ..plugin_utils._history.compare.baseline import named_certificates
+from ..plugin_utils._history.compare.selection import SelectionError
+from ..plugin_utils._history.store.history import OPENED, HistoryError
+from ..plugin_utils._history.store.kept import keep_if_asked
+from ..plugin_utils._history.store.open import open_history, place_of, try_history
+from ..plugin_utils._judge.fleet import PolicyError, check_policy
+from ..plugin_utils._judge.profile_reader import load_profile
+from ..plugin_utils._kinds import DEFAULT, KINDS
+from ..plugin_utils._kinds.kind import Kind
+from ..plugin_utils._options.table import RUN, names_of
+from ..plugin_utils._records.host import collection_version
+from ..plugin_utils._run.comparison import CERTIFICATES, LAST
+from ..plugin_utils._run.definitions import DefinitionError
+from ..plugin_utils._run.directory import RunDirectory
+from ..plugin_utils._run.files import absolute
+from ..plugin_utils._run.findings import Finding
+from ..plugin_utils._run.moment import utc_now
+from ..plugin_utils._run.names import new_run_id
+from ..plugin_utils._run.parameters import parameters_of_hosts
+from ..plugin_utils._run.profiles import of_hosts
+from ..plugin_utils._run.run_files import RunDirectoryError
+from ..plugin_utils._run.surroundings import REPORTS, report_directory
+from ..plugin_utils._run.verdicts import UNQUALIFIED
+from ..plugin_utils._run.words import words_of
+from ..plugin_utils._signing.ssh_keygen import try_key
 
 NO_BASELINE = {"gate_baseline": [], "gate_baseline_accept": False, "gate_margin": None}
 """A run that does not test storage has no baseline."""

@@ -12,37 +12,29 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ansible.errors import AnsibleActionFail
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction, failure
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import (
-    OperationsTarget,
-    Target,
-    read_target,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.discovered import (
-    DiscoveryError,
-    as_lines,
-    as_yaml,
-    plan_volumes,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import of_tester, plan_host
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import duration_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import default_volume, noted_of, read_volumes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.foresight import foresee, foresee_without_target
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import SKIPPED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.unmeasured import file_error, file_skipped
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import FORESEEN, Finding, finding
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shared_storage import check_group
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError, read
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, WARN
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import words_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.loads import AUTO, LOADS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.reader import load_workload
+
+from ..plugin_utils._action_base import ControllerAction, failure
+from ..plugin_utils._english.findings import in_words
+from ..plugin_utils._estimate.target import OperationsTarget, Target, read_target
+from ..plugin_utils._fleet.discovered import DiscoveryError, as_lines, as_yaml, plan_volumes
+from ..plugin_utils._fleet.plan import of_tester, plan_host
+from ..plugin_utils._fleet.progress import say
+from ..plugin_utils._fleet.schedule import duration_text
+from ..plugin_utils._fleet.volumes import default_volume, noted_of, read_volumes
+from ..plugin_utils._judge.foresight import foresee, foresee_without_target
+from ..plugin_utils._judge.host import SKIPPED
+from ..plugin_utils._judge.profile_reader import load_profile
+from ..plugin_utils._records.unmeasured import file_error, file_skipped
+from ..plugin_utils._run.definitions import DefinitionError
+from ..plugin_utils._run.directory import RunDirectory
+from ..plugin_utils._run.findings import FORESEEN, Finding, finding
+from ..plugin_utils._run.record import DEFAULT_VOLUME
+from ..plugin_utils._run.shared_storage import check_group
+from ..plugin_utils._run.tester_options import OptionError, read
+from ..plugin_utils._run.verdicts import ERROR, WARN
+from ..plugin_utils._run.words import words_of
+from ..plugin_utils._workload.loads import AUTO, LOADS
+from ..plugin_utils._workload.reader import load_workload
 
 STAGE = "discovery"
 """The stage that is recorded for volumes that cannot be planned."""

@@ -13,29 +13,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
-from ansible_collections.mqops.logdisk.plugins.action.workspace import ActionModule as Workspace
-from ansible_collections.mqops.logdisk.plugins.action.workspace import file_refusals, none_left
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, of_volumes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.clock import clock_facts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.workspaces import (
-    asked,
-    inspected_with_host,
-    layout,
-    volume_layout,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester.sources import (
-    SourcesError,
-    build_name,
-    compiler_flags,
-    read_sources,
-    source_hash,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester.static_binary import (
-    BinaryError,
-    cached_binaries,
-    read_binary,
-)
+
+from ..plugin_utils._action_base import RemoteAction, of_volumes
+from ..plugin_utils._fleet.clock import clock_facts
+from ..plugin_utils._fleet.workspaces import asked, inspected_with_host, layout, volume_layout
+from ..plugin_utils._run.directory import RunDirectory
+from ..plugin_utils._tester.sources import SourcesError, build_name, compiler_flags, read_sources, source_hash
+from ..plugin_utils._tester.static_binary import BinaryError, cached_binaries, read_binary
+from .workspace import ActionModule as Workspace
+from .workspace import file_refusals, none_left
 
 OF_ROLE = (
     *("cflags", "method", "binary", "compiler", "user", "state_dir", "discover", "mqs_ini", "planned_queue_managers"),

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction, failure_reason
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import preflight
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.unmeasured import file_error
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
+from ..plugin_utils._action_base import SCHEMA, ControllerAction, failure_reason
+from ..plugin_utils._records.host import preflight
+from ..plugin_utils._records.unmeasured import file_error
+from ..plugin_utils._run.directory import RunDirectory
+from ..plugin_utils._run.record import HostRecord
 
 OURS = "mqops.logdisk."
 STAGE_OF_OTHERS = "tester"

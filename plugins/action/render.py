@@ -13,52 +13,30 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.action.gate import conclusion, hand_on, judge, report, sign
-from ansible_collections.mqops.logdisk.plugins.module_utils._command_lines import extra_variable
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.awx_job import job_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.blame import CONTROLLER, with_fleet
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import (
-    Expectation,
-    ExpectationError,
-    check_count,
-    check_slices,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.invocation import playbooks_in
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import (
-    INTERNAL,
-    USAGE,
-    Place,
-    artifacts,
-    make_outcome,
-    write_outcome,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import shown
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.upload import check_url
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.workflow import (
-    MOST_APART,
-    JobArtifact,
-    described,
-    job_artifacts,
-    of_one_time,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.kept import find, is_kept
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import place_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import PolicyError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.merged_run import merge_runs
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.policy import (
-    given_policy,
-    merged_policy,
-    policy_with,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import DEFAULT
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import REPORT, judge_run
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import MANIFEST, latest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import report_directory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run_sources import RunSources
+from ..module_utils._command_lines import extra_variable
+from ..plugin_utils._action_base import SCHEMA, ControllerAction
+from ..plugin_utils._fleet.awx_job import job_of
+from ..plugin_utils._fleet.blame import CONTROLLER, with_fleet
+from ..plugin_utils._fleet.expectation import Expectation, ExpectationError, check_count, check_slices
+from ..plugin_utils._fleet.invocation import playbooks_in
+from ..plugin_utils._fleet.outcome import INTERNAL, USAGE, Place, artifacts, make_outcome, write_outcome
+from ..plugin_utils._fleet.progress import say
+from ..plugin_utils._fleet.settings import shown
+from ..plugin_utils._fleet.upload import check_url
+from ..plugin_utils._fleet.workflow import MOST_APART, JobArtifact, described, job_artifacts, of_one_time
+from ..plugin_utils._history.store.kept import find, is_kept
+from ..plugin_utils._history.store.open import place_of
+from ..plugin_utils._judge.fleet import PolicyError
+from ..plugin_utils._judge.merged_run import merge_runs
+from ..plugin_utils._judge.policy import given_policy, merged_policy, policy_with
+from ..plugin_utils._kinds import DEFAULT
+from ..plugin_utils._records.fleet import REPORT, judge_run
+from ..plugin_utils._run.directory import RunDirectory
+from ..plugin_utils._run.names import MANIFEST, latest
+from ..plugin_utils._run.run_files import RunDirectoryError
+from ..plugin_utils._run.surroundings import report_directory
+from ..plugin_utils._run_sources import RunSources
+from .gate import conclusion, hand_on, judge, report, sign
 
 
 class ActionModule(ControllerAction):

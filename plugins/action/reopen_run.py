@@ -10,16 +10,17 @@ import os
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import SCHEMA, ControllerAction
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import shown
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.kept import find
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import place_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import PolicyError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.policy import given_policy
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import latest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import report_directory
+
+from ..plugin_utils._action_base import SCHEMA, ControllerAction
+from ..plugin_utils._fleet.settings import shown
+from ..plugin_utils._history.store.kept import find
+from ..plugin_utils._history.store.open import place_of
+from ..plugin_utils._judge.fleet import PolicyError
+from ..plugin_utils._judge.policy import given_policy
+from ..plugin_utils._run.directory import RunDirectory
+from ..plugin_utils._run.names import latest
+from ..plugin_utils._run.run_files import RunDirectoryError
+from ..plugin_utils._run.surroundings import report_directory
 
 NAME_IT = (
     "Name a run by -e collect_run=, followed by its ID, which is in the first lines of its output, or by the "

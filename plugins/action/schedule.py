@@ -10,15 +10,15 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.early_end import NONE
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.early_end import OPTION as END_EARLY
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.follow_up import commands
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import least_s, time_table
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.start_instant import read_start_at, start_problem
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.under_test import under_test
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.kept import is_kept
+from ..plugin_utils._action_base import ControllerAction
+from ..plugin_utils._fleet.early_end import NONE
+from ..plugin_utils._fleet.early_end import OPTION as END_EARLY
+from ..plugin_utils._fleet.follow_up import commands
+from ..plugin_utils._fleet.progress import say
+from ..plugin_utils._fleet.schedule import least_s, time_table
+from ..plugin_utils._fleet.start_instant import read_start_at, start_problem
+from ..plugin_utils._fleet.under_test import under_test
+from ..plugin_utils._history.store.kept import is_kept
 
 
 class ActionModule(ControllerAction):

@@ -11,24 +11,25 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
-from ansible_collections.mqops.logdisk.plugins.action.workspace import ActionModule as Workspace
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, failure, of_volumes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.early_end import DECIDED, NONE, runs_alone
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.early_end import OPTION as END_EARLY
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.order import make_order, names
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import TOGETHER
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import host_status
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import sharing_facts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import LOAD_SEARCH, LOAD_TARGET
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.early_end import fails_above, passes_after
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import FAIL, Profile
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import WORKSPACE_KEYS, profile_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.unmeasured import file_error
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import STREAMS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DISK_SHARED_WITH
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import command_line, with_load
+
+from ..plugin_utils._action_base import RemoteAction, failure, of_volumes
+from ..plugin_utils._fleet.early_end import DECIDED, NONE, runs_alone
+from ..plugin_utils._fleet.early_end import OPTION as END_EARLY
+from ..plugin_utils._fleet.order import make_order, names
+from ..plugin_utils._fleet.plan import TOGETHER
+from ..plugin_utils._fleet.status import host_status
+from ..plugin_utils._fleet.volumes import sharing_facts
+from ..plugin_utils._judge.capacity import LOAD_SEARCH, LOAD_TARGET
+from ..plugin_utils._judge.early_end import fails_above, passes_after
+from ..plugin_utils._judge.profile import FAIL, Profile
+from ..plugin_utils._records.host import WORKSPACE_KEYS, profile_of
+from ..plugin_utils._records.unmeasured import file_error
+from ..plugin_utils._run.columns import STREAMS
+from ..plugin_utils._run.directory import RunDirectory
+from ..plugin_utils._run.record import DISK_SHARED_WITH
+from ..plugin_utils._run.run_files import RunDirectoryError
+from ..plugin_utils._run.tester_options import command_line, with_load
+from .workspace import ActionModule as Workspace
 
 WORKLOAD_FACTS = ("workload_name", "workload_version", "workload_is_not")
 

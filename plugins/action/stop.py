@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction
+from ..plugin_utils._action_base import RemoteAction
 
 
 class ActionModule(RemoteAction):

@@ -9,13 +9,13 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import one_message, shortened
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.run_signature import SignedRun, verify_run
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.ssh_keygen import parse_moment
+from ..plugin_utils._action_base import ControllerAction
+from ..plugin_utils._fleet.outcome import one_message, shortened
+from ..plugin_utils._fleet.progress import say
+from ..plugin_utils._run.files import absolute
+from ..plugin_utils._run.table_reader import printable
+from ..plugin_utils._signing.run_signature import SignedRun, verify_run
+from ..plugin_utils._signing.ssh_keygen import parse_moment
 
 
 class ActionModule(ControllerAction):

@@ -9,12 +9,12 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import show
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import ENDED, MAX_POLLS, next_poll_s
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import COLLECTED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import STARTED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.kept import keep_if_asked
+from ..plugin_utils._action_base import ControllerAction
+from ..plugin_utils._fleet.progress import show
+from ..plugin_utils._fleet.schedule import ENDED, MAX_POLLS, next_poll_s
+from ..plugin_utils._fleet.status import COLLECTED
+from ..plugin_utils._history.store.history import STARTED
+from ..plugin_utils._history.store.kept import keep_if_asked
 
 
 class ActionModule(ControllerAction):

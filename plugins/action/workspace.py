@@ -10,16 +10,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction, failure, of_volumes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.workspaces import (
-    asked,
-    layout,
-    volume_layout,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.unmeasured import file_error
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import as_dict
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR
+
+from ..plugin_utils._action_base import RemoteAction, failure, of_volumes
+from ..plugin_utils._fleet.workspaces import asked, layout, volume_layout
+from ..plugin_utils._records.unmeasured import file_error
+from ..plugin_utils._run.directory import RunDirectory
+from ..plugin_utils._run.shapes import as_dict
+from ..plugin_utils._run.verdicts import ERROR
 
 
 class ActionModule(RemoteAction):

@@ -31,14 +31,15 @@ from typing import Any
 
 from ansible import constants
 from ansible.plugins.callback import CallbackBase
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import progress
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.follow_up import commands, without_results
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import say
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import DEFAULT
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.kind import Kind
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.manifests import follow_up
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
+
+from ..plugin_utils._fleet import progress
+from ..plugin_utils._fleet.follow_up import commands, without_results
+from ..plugin_utils._fleet.progress import say
+from ..plugin_utils._kinds import DEFAULT
+from ..plugin_utils._kinds.kind import Kind
+from ..plugin_utils._kubernetes.manifests import follow_up
+from ..plugin_utils._run.directory import RunDirectory
+from ..plugin_utils._run.run_files import RunDirectoryError
 
 ON_CONTROLLER = frozenset(
     f"mqops.logdisk.{name}" for name in ("check_options", "open_run", "reopen_run", "gate", "render")
@@ -124,7 +125,7 @@ class CallbackModule(CallbackBase):
                 say(self._display, f"WARNING: {warning}", constants.COLOR_WARN)
 
     def _finish(self, path: str) -> None:
-        from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import finish, summary
+        from ..plugin_utils._report import finish, summary
 
         directory = RunDirectory.open(path)
         finish(directory)
@@ -135,7 +136,7 @@ class CallbackModule(CallbackBase):
     def _print(self, text: str) -> None:
         """Print a summary: wrapped to the width of a terminal, with lines about a verdict in its colour unless colours
         are off. Ansible ends its recap with an empty line."""
-        from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.terminal import fit, verdict_of
+        from ..plugin_utils._report.terminal import fit, verdict_of
 
         width = min(progress.WIDEST, shutil.get_terminal_size().columns) if progress.watched else progress.WIDEST
         for line in fit(text, width).splitlines():
@@ -151,7 +152,7 @@ class CallbackModule(CallbackBase):
     def _follow_up(self, path: str) -> str:
         if self._in_clusters:
             return follow_up(os.path.basename(path))
-        from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.kept import is_kept
+        from ..plugin_utils._history.store.kept import is_kept
 
         becomes = kind_at(path).if_interrupted
         return without_results(path, becomes) if becomes else commands(path, is_kept(path))

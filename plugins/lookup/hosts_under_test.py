@@ -57,12 +57,9 @@ from ansible import context
 from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
 from ansible.utils.vars import load_extra_vars
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.blame import CONTROLLER
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import (
-    ExpectationError,
-    expectation,
-    is_slice,
-)
+
+from ..plugin_utils._fleet.blame import CONTROLLER
+from ..plugin_utils._fleet.expectation import ExpectationError, expectation, is_slice
 
 
 class LookupModule(LookupBase):

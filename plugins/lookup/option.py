@@ -56,9 +56,10 @@ from typing import Any
 from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
 from ansible.utils.vars import load_extra_vars
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.reading import read_option, read_with_preset
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import FROM_HOSTS, ROLE_NAMES, options
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty
+
+from ..plugin_utils._options.reading import read_option, read_with_preset
+from ..plugin_utils._options.table import FROM_HOSTS, ROLE_NAMES, options
+from ..plugin_utils._run.answers import is_empty
 
 ALL = "all"
 """The term for the options of all roles."""

@@ -10,7 +10,7 @@ import os
 import platform
 import pwd
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _user
+from . import _machine, _user
 
 
 def facts():

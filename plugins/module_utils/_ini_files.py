@@ -16,7 +16,7 @@ import os
 import re
 import stat
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _user
+from . import _user
 
 MAX_BYTES = 1 << 20
 LOG_PAGE_BYTES = 4096

@@ -21,7 +21,7 @@ import socket
 import subprocess
 import sys
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _queue_managers
+from . import _queue_managers
 
 TABLE = "inet mqops_logdisk_locks"
 PATH = "/usr/sbin:/sbin:/usr/bin:/bin"

@@ -16,7 +16,7 @@ import socket
 import stat
 import time
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _mounts
+from . import _machine, _mounts
 
 NFS_PARAMETERS = "/sys/module/nfs/parameters"
 CLIENT_IDENTIFIER = "/sys/fs/nfs/net/nfs_client/identifier"

@@ -9,7 +9,7 @@ Private to this collection; it may change at any time.
 import os
 import re
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _mounts
+from . import _mounts
 
 MACHINE_ID_PATHS = ("/etc/machine-id", "/var/lib/dbus/machine-id")
 BOOT_ID_PATH = "/proc/sys/kernel/random/boot_id"

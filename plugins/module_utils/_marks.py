@@ -13,7 +13,7 @@ import json
 import os
 import stat
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _machine
+from . import _machine
 
 MARK_NAME = ".mqops-logdisk.json"
 MARK_KIND = "mqops.logdisk"

@@ -22,8 +22,8 @@ import os
 import signal
 import time
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _process, _runs
-from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_error import SourceError
+from . import _machine, _process, _runs
+from ._sources.source_error import SourceError
 
 SAMPLES_MAX_BYTES = 64 << 20
 PART_MAX_BYTES = 8 << 20

@@ -8,7 +8,7 @@ Private to this collection; it may change at any time.
 
 import os
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _mounts, _user
+from . import _mounts, _user
 
 
 def nearest_existing(path):

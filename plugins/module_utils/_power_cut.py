@@ -10,7 +10,7 @@ Private to this collection; it may change at any time.
 import os
 import subprocess
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _birth, _machine, _marks, _time_limit, _volume
+from . import _birth, _machine, _marks, _time_limit, _volume
 
 VOLUME_LIMIT_S = 10
 SYNC_LIMIT_S = 60

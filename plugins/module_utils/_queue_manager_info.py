@@ -15,15 +15,7 @@ import os
 import re
 import shutil
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import (
-    _command_lines,
-    _ini_files,
-    _mounts,
-    _places,
-    _queue_managers,
-    _time_limit,
-    _workspace,
-)
+from . import _command_lines, _ini_files, _mounts, _places, _queue_managers, _time_limit, _workspace
 
 DEFAULT_LIMIT_S = 10
 MOST_QUEUE_MANAGERS = 300

@@ -10,7 +10,7 @@ import os
 import re
 import stat
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _block_devices, _ini_files, _mounts, _time_limit
+from . import _block_devices, _ini_files, _mounts, _time_limit
 
 MQS_INI = "/var/mqm/mqs.ini"
 QUEUE_MANAGER_FILES = re.compile(

@@ -23,7 +23,7 @@ import stat
 import time
 import zlib
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _marks, _mounts, _process, _time_limit
+from . import _machine, _marks, _mounts, _process, _time_limit
 
 TABLE_NAMES = (
     "run.csv",

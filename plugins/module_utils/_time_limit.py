@@ -13,7 +13,7 @@ import select
 import signal
 import time
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _process
+from . import _process
 
 
 class TimeLimitError(Exception):

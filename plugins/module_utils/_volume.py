@@ -6,7 +6,7 @@
 Private to this collection; it may change at any time.
 """
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _mounts, _places, _volume_identity
+from . import _mounts, _places, _volume_identity
 
 
 def facts_of(path):

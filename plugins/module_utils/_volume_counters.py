@@ -18,7 +18,7 @@ import stat
 import struct
 import time
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _block_devices, _mounts
+from . import _block_devices, _mounts
 
 LIMITS = ("volume_iops", "volume_throughput", "instance_iops", "instance_throughput")
 """The limits that have separate counters. An instance store has only one limit."""

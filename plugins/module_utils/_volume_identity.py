@@ -13,7 +13,7 @@ import array
 import fcntl
 import os
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _block_devices
+from . import _block_devices
 
 _ID_FILES = ("wwid", "device/wwid", "serial", "device/serial", "device/cid")
 """Files below a disk's directory in sysfs that contain its world-wide identifier or serial number, in order of

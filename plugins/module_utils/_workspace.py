@@ -18,17 +18,7 @@ import stat
 import struct
 import time
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import (
-    _machine,
-    _marks,
-    _mounts,
-    _places,
-    _process,
-    _queue_managers,
-    _runs,
-    _time_limit,
-    _volume_identity,
-)
+from . import _machine, _marks, _mounts, _places, _process, _queue_managers, _runs, _time_limit, _volume_identity
 
 QUEUE_MANAGER_NAME = re.compile(r"\A[A-Za-z0-9._/%]{1,48}\Z")
 PLACE_NAME = re.compile(r"\A[A-Za-z0-9_][A-Za-z0-9._-]{0,31}\Z")
@@ -266,7 +256,7 @@ class Preflight:
         refused = [size for size in sizes if unit and size % unit]
         if refused:
             # At the top of the file, this import would slow down every call.
-            from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+            from . import _units
 
             self._refuse(
                 (

@@ -12,14 +12,7 @@ Private to this collection; it may change at any time.
 import os
 from functools import partial
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import (
-    _block_devices,
-    _queue_managers,
-    _runs,
-    _time_limit,
-    _volume_counters,
-    _workspace,
-)
+from . import _block_devices, _queue_managers, _runs, _time_limit, _volume_counters, _workspace
 
 
 def inspected(p, uid, volume, part):

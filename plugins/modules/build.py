@@ -85,7 +85,7 @@ import tempfile
 import zlib
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.mqops.logdisk.plugins.module_utils import _runs, _tester
+from ..module_utils import _runs, _tester
 
 
 def unpack(archive, directory):

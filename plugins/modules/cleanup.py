@@ -134,15 +134,7 @@ import re
 from functools import partial
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.mqops.logdisk.plugins.module_utils import (
-    _machine,
-    _marks,
-    _runs,
-    _time_limit,
-    _user,
-    _volume_counters,
-    _workspace,
-)
+from ..module_utils import _machine, _marks, _runs, _time_limit, _user, _volume_counters, _workspace
 
 
 def awaits_collection(run, days):

@@ -77,7 +77,7 @@ import re
 import time
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _runs, _user
+from ..module_utils import _machine, _runs, _user
 
 
 ENDED = ("finished", "dead", "absent")

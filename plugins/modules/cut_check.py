@@ -125,7 +125,7 @@ is_back:
 import os
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.mqops.logdisk.plugins.module_utils import _power_cut, _runs, _user, _workspace
+from ..module_utils import _power_cut, _runs, _user, _workspace
 
 PATIENCE_S = 10
 LOCK_PATIENCE_S = 10

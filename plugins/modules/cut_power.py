@@ -89,7 +89,7 @@ ended_ns:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.mqops.logdisk.plugins.module_utils import _queue_managers, _user
+from ..module_utils import _queue_managers, _user
 
 
 def main():

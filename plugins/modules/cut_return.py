@@ -79,7 +79,7 @@ begun_ns:
 import os
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.mqops.logdisk.plugins.module_utils import _power_cut, _tester, _user
+from ..module_utils import _power_cut, _tester, _user
 
 
 def is_there(tester):

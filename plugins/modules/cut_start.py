@@ -118,7 +118,7 @@ import sys
 import time
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.mqops.logdisk.plugins.module_utils import _power_cut, _queue_managers, _runs, _user
+from ..module_utils import _power_cut, _queue_managers, _runs, _user
 
 
 def begin(p):

@@ -127,16 +127,7 @@ import sys
 import time
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.mqops.logdisk.plugins.module_utils import (
-    _lock_settings,
-    _power_cut,
-    _queue_managers,
-    _runs,
-    _time_limit,
-    _user,
-    _volume,
-    _workspace,
-)
+from ..module_utils import _lock_settings, _power_cut, _queue_managers, _runs, _time_limit, _user, _volume, _workspace
 
 ANSWER_S = 30
 

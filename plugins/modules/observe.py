@@ -150,7 +150,7 @@ time_epoch_s:
 import time
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.mqops.logdisk.plugins.module_utils import (
+from ..module_utils import (
     _host_facts,
     _observer,
     _queue_manager_info,
@@ -160,8 +160,8 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import (
     _user,
     _volume,
 )
-from ansible_collections.mqops.logdisk.plugins.module_utils._sources import choice
-from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_error import SourceError
+from ..module_utils._sources import choice
+from ..module_utils._sources.source_error import SourceError
 
 VOLUME_LIMIT_S = 10
 OF_SOURCES = (

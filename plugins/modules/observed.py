@@ -107,7 +107,7 @@ import base64
 import zlib
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.mqops.logdisk.plugins.module_utils import _observer, _runs, _user
+from ..module_utils import _observer, _runs, _user
 
 
 def chosen(p):

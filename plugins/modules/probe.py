@@ -153,13 +153,7 @@ import stat
 import time
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.mqops.logdisk.plugins.module_utils import (
-    _host_facts,
-    _places,
-    _queue_managers,
-    _tester,
-    _user,
-)
+from ..module_utils import _host_facts, _places, _queue_managers, _tester, _user
 
 FAMILIES = (
     ("Debian", ("debian", "ubuntu")),
@@ -278,7 +272,7 @@ def discovered(module):
     if not p["discover"]:
         return dict(observed_s=0.0)
     # Only a call that discovers queue managers needs this import.
-    from ansible_collections.mqops.logdisk.plugins.module_utils import _queue_manager_info
+    from ..module_utils import _queue_manager_info
 
     found = _queue_manager_info.discover(p["mqs_ini"], module.run_command, planned=p["planned_queue_managers"])
     begun_s = time.monotonic()
@@ -290,7 +284,7 @@ def discovered(module):
 def observe(queue_managers, p):
     """Add the figures that MQ publishes about its log to each queue manager that may be running."""
     # The sources are imported only by a call that observes.
-    from ansible_collections.mqops.logdisk.plugins.module_utils._sources import window
+    from ..module_utils._sources import window
 
     names = [each["name"] for each in queue_managers if each["exists"] and each["running"] is not False]
     seen = window.watch(names, p["observe_window"], p["observe_url"], p["observe_amqsrua"])
@@ -303,7 +297,7 @@ def inspected(asked):
     if not asked:
         return {}
     # These modules are imported only by a call that inspects file systems.
-    from ansible_collections.mqops.logdisk.plugins.module_utils import _workspaces
+    from ..module_utils import _workspaces
 
     return dict(workspaces=_workspaces.inspect_all(asked, None))
 

@@ -194,7 +194,7 @@ problems:
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.mqops.logdisk.plugins.module_utils import _queue_manager_info, _queue_managers
+from ..module_utils import _queue_manager_info, _queue_managers
 
 
 def main():

@@ -157,7 +157,7 @@ import shlex
 import time
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.mqops.logdisk.plugins.module_utils import _machine, _marks, _runs, _user
+from ..module_utils import _machine, _marks, _runs, _user
 
 PATIENCE_S = 60
 
@@ -255,7 +255,7 @@ def created(asked):
     """Create the directories of all volumes. Returns, by volume name, the paths that were created for this run, or an
     ``error``."""
     # The module is imported only by a call that creates directories.
-    from ansible_collections.mqops.logdisk.plugins.module_utils import _workspaces
+    from ..module_utils import _workspaces
 
     found = _workspaces.inspect_all(asked, None)
     _workspaces.make_all(asked, found)

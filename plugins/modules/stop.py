@@ -53,7 +53,7 @@ stuck:
 import time
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.mqops.logdisk.plugins.module_utils import _runs, _user
+from ..module_utils import _runs, _user
 
 
 def ids(runs):

@@ -200,7 +200,7 @@ privileged:
 import pwd
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.mqops.logdisk.plugins.module_utils import _queue_managers, _workspaces
+from ..module_utils import _queue_managers, _workspaces
 
 
 def owner_uid(module):

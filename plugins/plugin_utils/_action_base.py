@@ -15,24 +15,16 @@ from typing import Any, ClassVar
 from ansible.errors import AnsibleActionFail, AnsibleConnectionFailure, AnsibleError
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import progress
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import (
-    LOCALHOST_LEFT_OUT,
-    Expectation,
-    expectation,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.invocation import playbooks_in
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import (
-    USAGE,
-    artifacts,
-    make_outcome,
-    write_outcome,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE, DEFAULT
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty, read_list
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.playbooks import as_started
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import as_dict
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import report_directory
+
+from ._fleet import progress
+from ._fleet.expectation import LOCALHOST_LEFT_OUT, Expectation, expectation
+from ._fleet.invocation import playbooks_in
+from ._fleet.outcome import USAGE, artifacts, make_outcome, write_outcome
+from ._kinds import CHECK_MODE, DEFAULT
+from ._run.answers import is_empty, read_list
+from ._run.playbooks import as_started
+from ._run.shapes import as_dict
+from ._run.surroundings import report_directory
 
 SCHEMA = 1
 """Schema number of the ``logdisk`` key in the results of this collection's actions."""

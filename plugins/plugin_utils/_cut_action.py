@@ -12,11 +12,11 @@ import io
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability import witness
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import Command, Returned, Witnessed
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.witness import Files
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
+from ._durability import witness
+from ._durability.cut import Command, Returned, Witnessed
+from ._durability.witness import Files
+from ._run.directory import RunDirectory
+from ._run.table_reader import printable
 
 KEEP_ALIVE = "-o ServerAliveInterval=5 -o ServerAliveCountMax=6"
 MOST_ROWS = 10_000

@@ -12,21 +12,17 @@ from collections.abc import Iterable
 from typing import Any
 
 from ansible.release import __version__ as ansible_version
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import ControllerAction
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.blame import with_fleet
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import ExpectationError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import (
-    INTERNAL,
-    USAGE,
-    artifacts,
-    make_outcome,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import History
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history, place_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import collection_version
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.header import versions
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import report_directory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
+
+from ._action_base import ControllerAction
+from ._fleet.blame import with_fleet
+from ._fleet.expectation import ExpectationError
+from ._fleet.outcome import INTERNAL, USAGE, artifacts, make_outcome
+from ._history.store.history import History
+from ._history.store.open import open_history, place_of
+from ._records.host import collection_version
+from ._report.page.header import versions
+from ._run.surroundings import report_directory
+from ._run.tester_options import OptionError
 
 HOSTS = {"hosts": {"type": "raw", "required": True}}
 HISTORY = {"history": {"type": "str", "default": ""}, "report_dir": {"type": "str", "required": True}}

@@ -12,13 +12,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import read_target
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import MEANINGS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import PolicyError, check_policy
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.reserve import reserve_option
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.reader import load_workload
+from ._estimate.target import read_target
+from ._fleet.settings import MEANINGS
+from ._judge.fleet import PolicyError, check_policy
+from ._judge.profile_reader import load_profile
+from ._options.reserve import reserve_option
+from ._run.definitions import DefinitionError
+from ._workload.reader import load_workload
 
 ROLES = Path(__file__).resolve().parents[2] / "roles"
 PROFILES = str(ROLES / "gate/files/profiles")

@@ -12,14 +12,14 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.workflow import JobArtifact, workflow_job_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import History
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.kept import fetch
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.postgresql import SCHEMES
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import is_run_id
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
+from ._fleet.workflow import JobArtifact, workflow_job_of
+from ._history.store.history import History
+from ._history.store.kept import fetch
+from ._history.store.open import open_history
+from ._history.store.postgresql import SCHEMES
+from ._run.directory import RunDirectory
+from ._run.names import is_run_id
+from ._run.run_files import RunDirectoryError
 
 _Found = TypeVar("_Found")
 

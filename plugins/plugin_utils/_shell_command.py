@@ -13,7 +13,7 @@ import tempfile
 import time
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import one_line
+from ._action_base import one_line
 
 OUTPUT_MAX_BYTES = 2000
 

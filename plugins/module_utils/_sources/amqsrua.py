@@ -17,9 +17,9 @@ import re
 import shutil
 import time
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _command_lines, _ini_files, _user
-from ansible_collections.mqops.logdisk.plugins.module_utils._sources import child
-from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_error import SourceError
+from .. import _command_lines, _ini_files, _user
+from . import child
+from .source_error import SourceError
 
 INSTALLATIONS = "/etc/opt/mqm/mqinst.ini"
 DEFAULT_INSTALLATION = "/opt/mqm"

@@ -20,10 +20,10 @@ import subprocess
 import tempfile
 import time
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _mounts
-from ansible_collections.mqops.logdisk.plugins.module_utils._sources import bpftrace_program, child
-from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_error import SourceError
-from ansible_collections.mqops.logdisk.plugins.module_utils._sources.bpftrace_seconds import Seconds
+from .. import _mounts
+from . import bpftrace_program, child
+from .source_error import SourceError
+from .bpftrace_seconds import Seconds
 
 LOG, CALL = "log", "call"
 LIBRARY = "/opt/mqm/lib64/libmqm_r.so"

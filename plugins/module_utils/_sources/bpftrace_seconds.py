@@ -22,7 +22,7 @@ Private to this collection; it may change at any time.
 
 import json
 
-from ansible_collections.mqops.logdisk.plugins.module_utils._sources import bpftrace_program as program
+from . import bpftrace_program as program
 
 IN_FLIGHT_MAX = 20
 """The largest number of operations in flight that are reported. If there are more, the oldest ones are reported."""

@@ -14,8 +14,8 @@ import signal
 import subprocess
 import time
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _process
-from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_error import SourceError
+from .. import _process
+from .source_error import SourceError
 
 LINE_MAX_BYTES = 1 << 20
 LAST_WORDS_BYTES = 2000

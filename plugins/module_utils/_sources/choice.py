@@ -10,8 +10,8 @@ longest time that its check may take.
 Private to this collection; it may change at any time.
 """
 
-from ansible_collections.mqops.logdisk.plugins.module_utils._sources import amqsrua, bpftrace, prometheus
-from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_error import SourceError
+from . import amqsrua, bpftrace, prometheus
+from .source_error import SourceError
 
 AUTO = "auto"
 BPFTRACE = "bpftrace"

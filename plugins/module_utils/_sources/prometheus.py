@@ -22,8 +22,8 @@ import threading
 import time
 from urllib.parse import urlsplit
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _exposition
-from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_error import SourceError
+from .. import _exposition
+from .source_error import SourceError
 
 DEFAULT_URL = "http://localhost:9157/metrics"
 LIMIT_S = 10

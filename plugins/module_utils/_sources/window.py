@@ -9,9 +9,9 @@ Private to this collection; it may change at any time.
 
 import time
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _time_limit
-from ansible_collections.mqops.logdisk.plugins.module_utils._sources import choice
-from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_error import SourceError
+from .. import _time_limit
+from . import choice
+from .source_error import SourceError
 
 SOURCES = tuple((name, source_class) for name, source_class in choice.SOURCES if source_class.of_averages)
 INTERVAL_S = 10

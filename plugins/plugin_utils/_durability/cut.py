@@ -15,17 +15,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.protocol import (
-    DEADLINE,
-    END_OF_TIME,
-    LARGEST_COUNT,
-    SIGNAL,
-    TICK_NS,
-    Seen,
-    Sight,
-    sight_of,
-)
+from ...module_utils import _units
+from .protocol import DEADLINE, END_OF_TIME, LARGEST_COUNT, SIGNAL, TICK_NS, Seen, Sight, sight_of
 
 KEPT, LOST, INCONCLUSIVE = "kept", "lost", "inconclusive"
 OUTCOMES = (KEPT, LOST, INCONCLUSIVE)

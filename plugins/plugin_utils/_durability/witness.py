@@ -27,16 +27,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _process
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.protocol import (
-    ProtocolError,
-    Reader,
-    Ready,
-    Seen,
-    acknowledged_text,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file, write_file
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
+from ...module_utils import _process
+from .._run.files import read_file, write_file
+from .._run.table_reader import printable
+from .protocol import ProtocolError, Reader, Ready, Seen, acknowledged_text
 
 STARTED, READY, WRITING, OVER, GONE = "started", "ready", "writing", "over", "gone"
 """The progress of a witness. It is GONE if the witness was killed or could not write its file."""

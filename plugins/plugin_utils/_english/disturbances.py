@@ -9,17 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.disturbance import (
-    FOREIGN_IO,
-    FREEZE,
-    IO_LIMIT,
-    PROCESSORS,
-    QUOTA,
-    RUN_QUEUE,
-    STEAL,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import quoted
+from ...module_utils import _units
+from .._judge.disturbance import FOREIGN_IO, FREEZE, IO_LIMIT, PROCESSORS, QUOTA, RUN_QUEUE, STEAL
+from .._run.table_reader import quoted
 
 _LONGEST_PATH = 300
 _TEXTS: dict[str, tuple[str, Callable[[float], str]]] = {

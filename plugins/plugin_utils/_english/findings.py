@@ -9,23 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.limits import figure_text, sentence_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.locks import (
-    broken_text,
-    limit_text,
-    not_covered_text,
-    short_lease_text,
-    undecided_text,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.notes import NOTES
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.qualifications import qualification_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.steps import measured_steps, named_steps
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import text_of_load
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import kind_named
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import findings
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words
+from ...module_utils import _units
+from .._judge.capacity import text_of_load
+from .._kinds import kind_named
+from .._run import findings
+from .._run.record import host_label
+from .._run.words import Words
+from .limits import figure_text, sentence_of
+from .locks import broken_text, limit_text, not_covered_text, short_lease_text, undecided_text
+from .notes import NOTES
+from .qualifications import qualification_text
+from .steps import measured_steps, named_steps
 
 NO_REASON = "no reason is recorded"
 

@@ -10,11 +10,11 @@ import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import NO_REASON, in_words
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import reasons_among
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import PASS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import words_of
+from .._run.findings import reasons_among
+from .._run.record import host_label
+from .._run.verdicts import PASS
+from .._run.words import words_of
+from .findings import NO_REASON, in_words
 
 
 def told_fleet(verdict: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,19 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.disturbances import disturbances_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.shares import share_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import text_of_load
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import (
-    BATCH_MEANS,
-    SHARE_OF_OPERATIONS,
-    find_metric,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_OPERATIONS, ALL_STREAMS, ALL_WORKERS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import ENDED_EARLY, NO_ROW
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, PASS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, row_size_text
+from ...module_utils import _units
+from .._judge.capacity import text_of_load
+from .._judge.metrics import BATCH_MEANS, SHARE_OF_OPERATIONS, find_metric
+from .._run.columns import ALL_OPERATIONS, ALL_STREAMS, ALL_WORKERS
+from .._run.findings import ENDED_EARLY, NO_ROW
+from .._run.verdicts import FAIL, PASS
+from .._run.words import Words, row_size_text
+from .disturbances import disturbances_text
+from .shares import share_text
 
 Judged = Mapping[str, Any]
 """A judgement of a limit, or the finding derived from it."""

@@ -10,10 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.locks import step_title
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import (
+from ...module_utils import _units
+from .._judge.lock_limits import (
     LOCK_LIMITS,
     NOTIFICATION_ID,
     NOTIFICATION_REQUIRES,
@@ -21,9 +19,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits i
     TAKEOVER_LIMIT,
     required_steps,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.locks import untested_steps
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import LOCK_BROKEN, LOCK_LIMIT
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import (
+from .._judge.locks import untested_steps
+from .._run.findings import LOCK_BROKEN, LOCK_LIMIT
+from .._run.lock_steps import (
     CONCURRENT_UPDATES,
     CUT_OFF,
     HAND_OVER,
@@ -47,7 +45,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps impo
     late_writes,
     rows_of,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import words_of
+from .._run.words import words_of
+from .findings import in_words
+from .locks import step_title
 
 Rows = Sequence[Mapping[str, Any]]
 _WORDS = words_of("")

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import (
+from ...module_utils import _units
+from .._judge.lock_limits import (
     CALL,
     COUNT_LIMIT,
     FAILOVER_PAUSE_LIMIT,
@@ -21,7 +21,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits i
     TAKEOVER_LIMIT,
     VERIFICATION_LIMIT,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import (
+from .._run.lock_steps import (
     CONCURRENT_UPDATES,
     CUT_OFF,
     HAND_OVER,
@@ -39,7 +39,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps impo
     figure,
     figure_text,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words
+from .._run.words import Words
 
 TITLES = {
     SETTINGS: "settings",

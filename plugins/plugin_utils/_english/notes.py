@@ -10,15 +10,15 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.module_utils._command_lines import extra_variable
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.shares import share_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.steps import measured_steps
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import text_of_load
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import HIGHEST, TARGET
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import findings
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import COMMITS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, size_text
+from ...module_utils import _units
+from ...module_utils._command_lines import extra_variable
+from .._judge.capacity import text_of_load
+from .._judge.metrics import HIGHEST, TARGET
+from .._run import findings
+from .._run.columns import COMMITS
+from .._run.words import Words, size_text
+from .shares import share_text
+from .steps import measured_steps
 
 Note = Mapping[str, Any]
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import BATCH_MEANS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import NO_CONFIDENCE
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, size_text
+from ...module_utils import _units
+from .._judge.metrics import BATCH_MEANS
+from .._judge.profile import NO_CONFIDENCE
+from .._run.words import Words, size_text
 
 Why = Mapping[str, Any]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import READ_SHARE
+from .._run.columns import READ_SHARE
 
 _TEXTS = {
     READ_SHARE: "reads of {stream}",

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, size_text
+from ...module_utils import _units
+from .._run.words import Words, size_text
 
 Step = Mapping[str, Any]
 

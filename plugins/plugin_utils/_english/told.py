@@ -10,17 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.disturbances import disturbances_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.limits import sentence_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
-    DISTURBED,
-    QUALIFICATION,
-    WITHOUT_MEASUREMENT,
-    reasons_among,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import GOOD, PASS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words
+from .._run.findings import DISTURBED, QUALIFICATION, WITHOUT_MEASUREMENT, reasons_among
+from .._run.verdicts import GOOD, PASS
+from .._run.words import Words
+from .disturbances import disturbances_text
+from .findings import in_words
+from .limits import sentence_of
 
 NOTHING_MEASURED = "nothing was measured"
 

@@ -9,12 +9,8 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.commits import (
-    Load,
-    estimate_commits,
-    most_commits_per_ns,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.line import Line
+from .commits import Load, estimate_commits, most_commits_per_ns
+from .line import Line
 
 _ROUNDS = 100
 

@@ -12,17 +12,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.commits import (
-    DEFAULT_BUFFER_BYTES,
-    PAGE_BYTES,
-    Commits,
-    Load,
-    estimate_commits,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.line import Line, NoLine, fit_line
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.reservations import reservations
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, Row
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
+from .._run.columns import ALL_WORKERS, Row
+from .._run.tables import Tables
+from .commits import DEFAULT_BUFFER_BYTES, PAGE_BYTES, Commits, Load, estimate_commits
+from .line import Line, NoLine, fit_line
+from .reservations import reservations
 
 AGREEMENT = 0.25
 """A measurement that differs from its estimate by more than this share of the estimate contradicts the model."""

@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _ini_files
+from ...module_utils import _ini_files
 
 OVERHEAD_BYTES = 1464
 """The size of the log records for the put and the get of a message, in addition to the message itself."""

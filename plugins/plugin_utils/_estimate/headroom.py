@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.arrivals import mean_commit_wait_ns
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.basis import Basis, Measured
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.reservations import FAST, TEXTS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import Target
+from ...module_utils import _units
+from .arrivals import mean_commit_wait_ns
+from .basis import Basis, Measured
+from .reservations import FAST, TEXTS
+from .target import Target
 
 
 class NoHeadroom(Exception):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.line import Line
+from .line import Line
 
 PROCESSOR_BOUND_NS = 100_000
 """If a write takes less than this time, the processor limits how many messages a queue manager can carry."""

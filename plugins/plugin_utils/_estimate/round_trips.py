@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.commits import log_bytes, write_size
+from .commits import log_bytes, write_size
 
 WRITES_PER_ROUND_TRIP = 6.5
 MESSAGES_PER_ROUND_TRIP = 2

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ...module_utils import _units
 
 MOST_CLIENTS = 100_000
 LARGEST_MESSAGE_BYTES = 100 << 20

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import WRONG_CLOCK, Finding, finding
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import CLOCK_TOLERANCE_S, utc_now
+from .._run.findings import WRONG_CLOCK, Finding, finding
+from .._run.moment import CLOCK_TOLERANCE_S, utc_now
 
 
 def clock_facts(time_epoch_s: Any, received_epoch_s: float, error_s: float) -> dict[str, float]:

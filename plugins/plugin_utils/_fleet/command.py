@@ -15,16 +15,12 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from ansible import constants
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.blame import CONTROLLER
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import SLICED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import (
-    SettingsError,
-    agreed,
-    one_value,
-    shown,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import option_names, own_names
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty, plain
+
+from .._options.table import option_names, own_names
+from .._run.answers import is_empty, plain
+from .blame import CONTROLLER
+from .expectation import SLICED
+from .settings import SettingsError, agreed, one_value, shown
 
 OF_ANSIBLE = constants.INTERNAL_STATIC_VARS | {"ansible_failed_result", "ansible_failed_task"}
 """The variables that Ansible itself sets for tasks. Extra variables override some of them, for example

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import template_in
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
+from .._run.answers import template_in
+from .._run.tester_options import OptionError
 
 
 def refuse_computed(option: str, value: Any) -> None:

@@ -20,9 +20,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import yaml
-from ansible_collections.mqops.logdisk.plugins.module_utils import _ini_files, _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.write_sizes import WriteSizes, read_write_sizes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Items, Keys, Maybe, Where, Within, check
+
+from ...module_utils import _ini_files, _units
+from .._observe.write_sizes import WriteSizes, read_write_sizes
+from .._run.shapes import Items, Keys, Maybe, Where, Within, check
 
 PAGE_BYTES = _ini_files.LOG_PAGE_BYTES
 DIRECTORY_NAMES = ("logdisk", "logdisk-test")

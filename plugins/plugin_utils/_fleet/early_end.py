@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import IN_TURN
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import MQ_LOG
+from .._run.columns import MQ_LOG
+from .plan import IN_TURN
 
 OPTION = "sweep_end_early"
 NONE, FAIL, DECIDED = "none", "fail", "decided"

@@ -17,8 +17,9 @@ from typing import Any
 
 from ansible.inventory.manager import InventoryManager, split_host_pattern
 from ansible.module_utils.parsing.convert_bool import boolean
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.blame import CONTROLLER
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty
+
+from .._run.answers import is_empty
+from .blame import CONTROLLER
 
 SLICED = "logdisk_sliced"
 """The extra variable that the sliced template of awx/logdisk.yml sets. A job cannot find out in any other way that it

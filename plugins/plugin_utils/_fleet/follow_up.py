@@ -10,8 +10,9 @@ from __future__ import annotations
 import os
 
 from ansible import context
-from ansible_collections.mqops.logdisk.plugins.module_utils._command_lines import command, extra_variable
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import in_awx, vanishes
+
+from ...module_utils._command_lines import command, extra_variable
+from .._run.surroundings import in_awx, vanishes
 
 
 def commands(run_path: str, kept: bool = False) -> str:

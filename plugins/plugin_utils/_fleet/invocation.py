@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 
 from ansible import context
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.playbooks import has_playbooks
+
+from .._run.playbooks import has_playbooks
 
 
 def playbooks_in() -> str | None:

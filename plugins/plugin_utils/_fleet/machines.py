@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
+from .._run.table_reader import printable
 
 MACHINE_KEYS = ("machine_id", "boot_id", "hostname")
 """Facts that identify the machine of a host. All of them are needed, because clones have the first one in common, and

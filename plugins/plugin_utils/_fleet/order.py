@@ -18,20 +18,14 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.machines import MACHINE_KEYS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import (
-    ALL_STREAMS,
-    ALL_WORKERS,
-    COMMITS,
-    MQ_LOG,
-    STREAMS,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import as_dict
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_checks import ended_early, stopped_above
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OPTIONS, in_run_csv
+from ...module_utils import _units
+from .._run.columns import ALL_STREAMS, ALL_WORKERS, COMMITS, MQ_LOG, STREAMS
+from .._run.shapes import as_dict
+from .._run.table_checks import ended_early, stopped_above
+from .._run.table_reader import printable
+from .._run.tables import Tables
+from .._run.tester_options import OPTIONS, in_run_csv
+from .machines import MACHINE_KEYS
 
 SCHEMA = 1
 SEARCH = "search"

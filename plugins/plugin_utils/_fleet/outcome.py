@@ -13,10 +13,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import DEFAULT
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import write_json
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import vanishes
+from .._kinds import DEFAULT
+from .._run.files import write_json
+from .._run.moment import utc_now
+from .._run.surroundings import vanishes
 
 SCHEMA = 1
 FILE_NAME = "outcome.json"

@@ -14,9 +14,9 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.values import WHOLE_PPM
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.workload import Place, Workload
+from .._run.tester_options import OptionError
+from .._workload.values import WHOLE_PPM
+from .._workload.workload import Place, Workload
 
 VARIABLE = "workspace_places"
 ERASE = "sweep_devices_erase"

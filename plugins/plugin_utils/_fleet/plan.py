@@ -11,34 +11,16 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils._workspace import WorkspaceError, layout
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.places import (
-    ERASE,
-    check_erasure,
-    devices_of,
-    on_devices,
-    parts_of,
-    placed,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import (
-    OF_THE_WORKSPACE,
-    in_terms_of,
-    sweep_variables,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import tester_options
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import COMMITS, MQ_LOG
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.loads import (
-    LOADS,
-    TARGET,
-    is_search,
-    read_load_target,
-    read_loads,
-    read_search,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.reader import check_loads, largest_load
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.workload import Workload, built_in
+from ...module_utils._workspace import WorkspaceError, layout
+from .._run import tester_options
+from .._run.columns import COMMITS, MQ_LOG
+from .._run.definitions import DefinitionError
+from .._run.tester_options import OptionError
+from .._workload.loads import LOADS, TARGET, is_search, read_load_target, read_loads, read_search
+from .._workload.reader import check_loads, largest_load
+from .._workload.workload import Workload, built_in
+from .places import ERASE, check_erasure, devices_of, on_devices, parts_of, placed
+from .volumes import OF_THE_WORKSPACE, in_terms_of, sweep_variables
 
 FILE_PREFIX = "logdisk"
 LOG_PAGE_BYTES = 4096

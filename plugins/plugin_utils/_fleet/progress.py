@@ -17,11 +17,12 @@ from functools import partial
 from typing import Any
 
 from ansible import constants
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.invocation import playbooks_in
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import ENDED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.playbooks import as_started
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
+
+from ...module_utils import _units
+from .._run.playbooks import as_started
+from .._run.record import host_label
+from .invocation import playbooks_in
+from .schedule import ENDED
 
 LINE_INTERVAL_S = 30.0
 """Plain lines are printed at most this often."""

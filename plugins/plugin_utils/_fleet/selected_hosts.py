@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import same_problem_once
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.reading import read_option
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty
+from .._options.reading import read_option
+from .._run.answers import is_empty
+from .settings import same_problem_once
 
 SELECTING = "certify_hosts"
 WAY_OUT = (

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import read_target
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.start_instant import read_start_at
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.reading import read_option
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import read_list
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison import LAST
+from ...module_utils import _units
+from .._estimate.target import read_target
+from .._options.reading import read_option
+from .._run.answers import read_list
+from .._run.comparison import LAST
+from .start_instant import read_start_at
 
 SHOWN_HOSTS = 5
 MOST_DAYS = 3650

@@ -12,8 +12,8 @@ import math
 import re
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import MOMENT
+from ...module_utils import _units
+from .._run.moment import MOMENT
 
 PREPARATION_S = 20.0
 """The shortest time from opening a run until the slowest host is ready to write its files: this is needed to connect

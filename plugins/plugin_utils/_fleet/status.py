@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import ENDED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import as_dict
+from .._run.shapes import as_dict
+from .schedule import ENDED
 
 COLLECTED = "collected"
 """The key that the status of a host has after its tables were collected. Its value contains the names of the volumes

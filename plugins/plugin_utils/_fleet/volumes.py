@@ -11,11 +11,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.places import directories_of, read_places
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import KEYS_OF_VOLUMES
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import is_empty, read_list, read_yaml_list
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DISK_SHARED_WITH
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
+from .._options.table import KEYS_OF_VOLUMES
+from .._run.answers import is_empty, read_list, read_yaml_list
+from .._run.record import DISK_SHARED_WITH
+from .._run.tester_options import OptionError
+from .places import directories_of, read_places
 
 VARIABLE = "workspace_volumes"
 OF_THE_WORKSPACE = ("name", "path", "places", "queue_managers", "owner", "expect_mount")

@@ -12,7 +12,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import SettingsError
+from .settings import SettingsError
 
 OF_CALLS = ("auto", "bpftrace")
 LONGEST_S = 7 * 86400

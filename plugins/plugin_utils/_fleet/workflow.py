@@ -16,11 +16,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import MOMENT
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import is_run_id
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import as_dict
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
+from .._run.directory import RunDirectory
+from .._run.moment import MOMENT
+from .._run.names import is_run_id
+from .._run.shapes import as_dict
+from .._run.table_reader import printable
 
 _ARTIFACT = re.compile(r"logdisk_([0-9]{1,18})\Z")
 _MOST_CHARACTERS = 300

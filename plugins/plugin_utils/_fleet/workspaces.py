@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.reserve import reserve_option
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import as_dict
+from .._options.reserve import reserve_option
+from .._run.shapes import as_dict
 
 BY_ROOT = "always"
 """The value of workspace_become with which root creates all workspaces."""

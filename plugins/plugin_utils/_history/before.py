@@ -7,21 +7,21 @@ previous run measured but this run did not."""
 
 from __future__ import annotations
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Entry
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.standing import standing_fact, standing_facts_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import volumes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.filing import make_certificate
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import History, HistoryError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.comparison import can_be_compared
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.noted import note
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import LEFT_OUT, MOVED, Finding, finding
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord, host_label
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import GOOD
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_facts import WRONG_DATA
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_identity import identity_of_record
+from .._judge.comparison import can_be_compared
+from .._records.noted import note
+from .._run.directory import RunDirectory
+from .._run.findings import LEFT_OUT, MOVED, Finding, finding
+from .._run.record import HostRecord, host_label
+from .._run.table_reader import printable
+from .._run.verdicts import GOOD
+from .._run.volume_facts import WRONG_DATA
+from .._run.volume_identity import identity_of_record
+from .certificate import Entry
+from .standing import standing_fact, standing_facts_text
+from .states import volumes
+from .store.filing import make_certificate
+from .store.history import History, HistoryError
+from .store.open import open_history
 
 
 def note_what_was_known(directory: RunDirectory) -> None:

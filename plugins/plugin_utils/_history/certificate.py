@@ -19,36 +19,23 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history import earlier_certificates
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.dating import Dated
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.closest_limit import closest_limit
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import (
-    ATTEMPT,
-    CERTIFIES,
-    EFFECTS,
-    effect_of,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import record as kinds
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import tester_options
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import canonical, fingerprint
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, KEY_COLUMNS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import MOMENT, is_moment
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import can_certify, profile_data, profile_key
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import (
-    Items,
-    Keys,
-    Maybe,
-    Where,
-    check,
-    misfit,
-    named,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import WORST_FIRST
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_facts import WORDS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_identity import facts_of_identity, identity_of
+from .._judge.closest_limit import closest_limit
+from .._judge.effect import ATTEMPT, CERTIFIES, EFFECTS, effect_of
+from .._run import record as kinds
+from .._run import tester_options
+from .._run.canonical import canonical, fingerprint
+from .._run.columns import ALL_WORKERS, KEY_COLUMNS
+from .._run.moment import MOMENT, is_moment
+from .._run.profiles import can_certify, profile_data, profile_key
+from .._run.record import HostRecord
+from .._run.shapes import Items, Keys, Maybe, Where, check, misfit, named
+from .._run.table_reader import printable
+from .._run.tables import Tables
+from .._run.verdicts import WORST_FIRST
+from .._run.volume_facts import WORDS
+from .._run.volume_identity import facts_of_identity, identity_of
+from . import earlier_certificates
+from .dating import Dated
 
 SCHEMA_VERSION = 1
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Entry
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import Change, changes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Status
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import History
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import CERTIFIES
+from .._judge.effect import CERTIFIES
+from .certificate import Entry
+from .figures import Change, changes
+from .states import Status
+from .store.history import History
 
 MOST_LINES = 100
 """In a large fleet, only the most urgent lines are examined, because each needs two complete certificates."""

@@ -10,8 +10,8 @@ import datetime
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.dating import Dated
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS
+from .._run.verdicts import FAIL, INCONCLUSIVE, PASS
+from .dating import Dated
 
 
 @dataclass(frozen=True)

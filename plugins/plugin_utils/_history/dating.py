@@ -21,11 +21,11 @@ from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import is_moment
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
+from .._run.directory import RunDirectory
+from .._run.moment import is_moment
+from .._run.record import HostRecord
+from .._run.run_files import RunDirectoryError
+from .._run.table_reader import printable
 
 
 @dataclass(frozen=True, kw_only=True)

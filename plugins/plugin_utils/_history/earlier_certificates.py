@@ -12,9 +12,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import dicts_in
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_facts import IO_ERROR, STALL, WRONG_DATA
+from .._run.shapes import dicts_in
+from .._run.verdicts import FAIL
+from .._run.volume_facts import IO_ERROR, STALL, WRONG_DATA
 
 _SENTENCES = (
     (WRONG_DATA, re.compile(r"\S+ failed with CORRUPT\b")),

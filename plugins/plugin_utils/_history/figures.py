@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import ENVIRONMENT, FIGURES
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import GOOD
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_class import volume_class
+from .._run.verdicts import GOOD
+from .._run.volume_class import volume_class
+from .certificate import ENVIRONMENT, FIGURES
 
 Content = Mapping[str, Any]
 """The content of a certificate."""

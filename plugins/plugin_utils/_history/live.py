@@ -16,36 +16,25 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.line import NoLine, fit_line
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Entry
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult, standing_loss
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import is_imported
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.power_cuts import cuts_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.standing import standing_fact, standing_facts_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import (
-    EXPIRED,
-    FAILED,
-    REVOKED,
-    SUPERSEDED,
-    VALID,
-    Today,
-    entry_states,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import History, HistoryError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import ATTEMPT, CERTIFIES
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, MQ_LOG, Row
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_identity import (
-    VolumeIdentity,
-    identity_of_record,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import mean_size_text, size_text
+from ...module_utils import _units
+from .._estimate.line import NoLine, fit_line
+from .._judge.effect import ATTEMPT, CERTIFIES
+from .._run.columns import ALL_WORKERS, MQ_LOG, Row
+from .._run.directory import RunDirectory
+from .._run.record import HostRecord
+from .._run.run_files import RunDirectoryError
+from .._run.table_reader import TablesError
+from .._run.tables import parse_tables
+from .._run.volume_identity import VolumeIdentity, identity_of_record
+from .._run.words import mean_size_text, size_text
+from .certificate import Entry
+from .cut_result import CutResult, standing_loss
+from .figures import is_imported
+from .power_cuts import cuts_of
+from .standing import standing_fact, standing_facts_text
+from .states import EXPIRED, FAILED, REVOKED, SUPERSEDED, VALID, Today, entry_states
+from .store.history import History, HistoryError
+from .store.open import open_history
 
 SLOWER, ALIKE, FASTER, UNKNOWN = "slower", "alike", "faster", "unknown"
 

@@ -11,18 +11,11 @@ import datetime
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.lock_states import PairStatus
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.problem import LOCKS, Problem
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import (
-    EXPIRED,
-    FAILED,
-    MOST_URGENT_FIRST,
-    NONE,
-    REVOKED,
-    Today,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import open_metrics as om
+from ...module_utils import _units
+from .._run import open_metrics as om
+from .lock_states import PairStatus
+from .problem import LOCKS, Problem
+from .states import EXPIRED, FAILED, MOST_URGENT_FIRST, NONE, REVOKED, Today
 
 _STATES = tuple(state for state in MOST_URGENT_FIRST if state != REVOKED)
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.dating import Dated
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import GOOD, INCONCLUSIVE
+from .._run.verdicts import GOOD, INCONCLUSIVE
+from .dating import Dated
 
 
 @dataclass(frozen=True)

@@ -11,18 +11,10 @@ import datetime
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.lock_result import LockResult
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import (
-    EXPIRED,
-    EXPIRING,
-    FAILED,
-    MOST_URGENT_FIRST,
-    NONE,
-    VALID,
-    Today,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, GOOD
+from .._run.record import DEFAULT_VOLUME
+from .._run.verdicts import FAIL, GOOD
+from .lock_result import LockResult
+from .states import EXPIRED, EXPIRING, FAILED, MOST_URGENT_FIRST, NONE, VALID, Today
 
 
 @dataclass(frozen=True)

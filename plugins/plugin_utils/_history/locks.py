@@ -11,24 +11,18 @@ import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.dating import date_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.lock_result import LockResult
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import worst
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.locks import LOCKS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import (
-    KEPT,
-    STEPS,
-    TAKEOVERS,
-    figure,
-    rows_of,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, FAIL, GOOD, WORST_FIRST
+from .._judge.worst import worst
+from .._records.locks import LOCKS
+from .._run.canonical import fingerprint
+from .._run.directory import RunDirectory
+from .._run.lock_steps import KEPT, STEPS, TAKEOVERS, figure, rows_of
+from .._run.profiles import profile_text
+from .._run.record import HostRecord
+from .._run.run_files import RunDirectoryError
+from .._run.table_reader import printable
+from .._run.verdicts import ERROR, FAIL, GOOD, WORST_FIRST
+from .dating import date_of
+from .lock_result import LockResult
 
 Pair = Mapping[str, Any]
 

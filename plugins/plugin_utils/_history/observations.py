@@ -11,18 +11,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.dating import date_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.live import ALIKE, FASTER, SLOWER, UNKNOWN
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observed_result import ObservedResult
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Status, Today
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord, host_label
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_identity import identity_of_record
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import days_text
+from ...module_utils import _units
+from .._run.canonical import fingerprint
+from .._run.directory import RunDirectory
+from .._run.profiles import profile_text
+from .._run.record import HostRecord, host_label
+from .._run.table_reader import printable
+from .._run.volume_identity import identity_of_record
+from .._run.words import days_text
+from .dating import date_of
+from .live import ALIKE, FASTER, SLOWER, UNKNOWN
+from .observed_result import ObservedResult
+from .states import Status, Today
 
 _MOST_TIMES = 1e12
 """A larger ratio cannot be the result of a measurement."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.dating import Dated
+from .dating import Dated
 
 
 @dataclass(frozen=True)

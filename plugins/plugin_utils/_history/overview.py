@@ -12,47 +12,27 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils._command_lines import command as shell_command
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import Line, Since, key_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.lock_overview import (
-    pair_entry,
-    pair_lines,
-    pair_metrics,
-    pair_problems,
-    states_by_host,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.lock_states import PairStatus
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observations import (
-    Observed,
-    elsewhere_lines,
-    observed_entry,
-    observed_text,
-    place_of,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observed_result import ObservedResult
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.planned import Planned
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.problem import LOCKS, POWER_CUT, Problem
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.standing import standing_facts_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import (
-    CURRENT,
-    EXPIRED,
-    FAILED,
-    MOST_URGENT_FIRST,
-    NONE,
-    Status,
-    Today,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import Revocation
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.wrong_dates import WrongDate, wrong_date_lines
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import chance_bound, percent_upwards
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import collection_version
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import open_metrics as om
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import MISSING
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_facts import WORDS, WRONG_DATA
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import days_text
+from ...module_utils._command_lines import command as shell_command
+from .._judge.durability import chance_bound, percent_upwards
+from .._records.host import collection_version
+from .._run import open_metrics as om
+from .._run.record import host_label
+from .._run.table_reader import printable
+from .._run.verdicts import MISSING
+from .._run.volume_facts import WORDS, WRONG_DATA
+from .._run.words import days_text
+from .changed import Line, Since, key_of
+from .cut_result import CutResult
+from .lock_overview import pair_entry, pair_lines, pair_metrics, pair_problems, states_by_host
+from .lock_states import PairStatus
+from .observations import Observed, elsewhere_lines, observed_entry, observed_text, place_of
+from .observed_result import ObservedResult
+from .planned import Planned
+from .problem import LOCKS, POWER_CUT, Problem
+from .standing import standing_facts_text
+from .states import CURRENT, EXPIRED, FAILED, MOST_URGENT_FIRST, NONE, Status, Today
+from .store.history import Revocation
+from .wrong_dates import WrongDate, wrong_date_lines
 
 SCHEMA_VERSION = 1
 SHOWN_LINES = 100

@@ -15,16 +15,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.dating import Dated
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import SKIPPED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.moved import moved_unasked
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import is_moment
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import can_certify, profile_data
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME, HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_identity import identity_of_record
+from .._judge.host import SKIPPED
+from .._judge.moved import moved_unasked
+from .._run.canonical import fingerprint
+from .._run.directory import RunDirectory
+from .._run.moment import is_moment
+from .._run.profiles import can_certify, profile_data
+from .._run.record import DEFAULT_VOLUME, HostRecord
+from .._run.table_reader import printable
+from .._run.volume_identity import identity_of_record
+from .dating import Dated
 
 
 @dataclass(frozen=True)

@@ -10,24 +10,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import LOST
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import (
-    CutResult,
-    CutResults,
-    standing_loss,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.dating import date_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import History, HistoryError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.comparison import can_be_compared
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.power_cuts import wanted_cuts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_identity import identity_of_record
+from .._durability.cut import LOST
+from .._judge.comparison import can_be_compared
+from .._judge.power_cuts import wanted_cuts
+from .._run.canonical import fingerprint
+from .._run.directory import RunDirectory
+from .._run.profiles import profile_data
+from .._run.record import HostRecord
+from .._run.table_reader import printable
+from .._run.verdicts import FAIL, INCONCLUSIVE, PASS
+from .._run.volume_identity import identity_of_record
+from .cut_result import CutResult, CutResults, standing_loss
+from .dating import date_of
+from .store.history import History, HistoryError
+from .store.open import open_history
 
 
 def results_of(directory: RunDirectory) -> list[CutResult]:

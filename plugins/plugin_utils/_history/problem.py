@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import MISSING
+from .._run.verdicts import MISSING
 
 CERTIFY, POWER_CUT, LOCKS = "certify", "power_cut", "locks"
 """Playbooks that can clear a problem."""

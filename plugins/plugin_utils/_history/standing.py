@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Entry
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import CERTIFIES
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_facts import WORDS, WRONG_DATA
+from .._judge.effect import CERTIFIES
+from .._run.volume_facts import WORDS, WRONG_DATA
+from .certificate import Entry
 
 
 def standing_fact(entries: Iterable[Entry], revoked: Collection[str]) -> Entry | None:

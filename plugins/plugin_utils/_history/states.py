@@ -18,17 +18,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Entry
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import (
-    CutResult,
-    CutResults,
-    newest_kept,
-    standing_loss,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.standing import standing_fact
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import ATTEMPT, CERTIFIES, FAILS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
+from .._judge.effect import ATTEMPT, CERTIFIES, FAILS
+from .._run.record import host_label
+from .._run.table_reader import printable
+from .certificate import Entry
+from .cut_result import CutResult, CutResults, newest_kept, standing_loss
+from .standing import standing_fact
 
 FAILED = "failed"
 EXPIRED = "expired"

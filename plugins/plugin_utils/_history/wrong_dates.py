@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Entry
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.dating import Dated, still_misdated
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.lock_result import LockResult
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observed_result import ObservedResult
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
+from ...module_utils import _units
+from .._run.record import host_label
+from .certificate import Entry
+from .cut_result import CutResult
+from .dating import Dated, still_misdated
+from .lock_result import LockResult
+from .observed_result import ObservedResult
 
 
 @dataclass(frozen=True)

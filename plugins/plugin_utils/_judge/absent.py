@@ -16,11 +16,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import SKIPPED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE, kind_named
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import UNTESTED, Finding, finding
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shared_storage import partners_of, share_storage
+from .._kinds import CHECK_MODE, kind_named
+from .._run.findings import UNTESTED, Finding, finding
+from .._run.record import HostRecord
+from .._run.shared_storage import partners_of, share_storage
+from .host import SKIPPED
 
 LOGS = "queue_manager_logs"
 """The fact that names the queue managers of a volume whose logs are on its file system, separated by blanks."""

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import worst
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import finding
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS, WORST_FIRST
+from .._run.findings import finding
+from .._run.record import HostRecord
+from .._run.verdicts import FAIL, INCONCLUSIVE, PASS, WORST_FIRST
+from .worst import worst
 
 
 def is_usable(said: Mapping[str, Any]) -> bool:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
+from .._run.record import HostRecord
+from .profile import Limit
 
 _SLOWEST = "slowest_write_since_restart_ns"
 

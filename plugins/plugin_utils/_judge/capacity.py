@@ -15,20 +15,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import badness, worst
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import findings
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
-    ELSEWHERE,
-    LOAD_POINT,
-    RECORDED,
-    Finding,
-    finding,
-    of_judgement,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import LARGEST_LOAD
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, GOOD, INCONCLUSIVE, PASS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words
+from .._run import findings
+from .._run.findings import ELSEWHERE, LOAD_POINT, RECORDED, Finding, finding, of_judgement
+from .._run.tables import Tables
+from .._run.tester_options import LARGEST_LOAD
+from .._run.verdicts import FAIL, GOOD, INCONCLUSIVE, PASS
+from .._run.words import Words
+from .worst import badness, worst
 
 CLOSE_ENOUGH = 0.05
 """The search ends if the lowest load that does not pass exceeds the highest one that passes by at most this share."""

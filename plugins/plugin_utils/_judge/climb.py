@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import Capacity, next_load
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import kind_named
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import SEARCH_ENDED, Finding, finding
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
+from .._kinds import kind_named
+from .._run.findings import SEARCH_ENDED, Finding, finding
+from .._run.record import HostRecord
+from .capacity import Capacity, next_load
 
 SEARCH_ENDED_AFTER_ROUNDS = "search_ended_after_rounds"
 """The fact that contains the number of rounds of a search that ended before the capacity was known."""

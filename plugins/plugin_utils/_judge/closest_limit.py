@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import MARGIN
+from .metrics import MARGIN
 
 _KEYS = (
     "metric",

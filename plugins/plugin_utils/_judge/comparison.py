@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.added_verdict import is_usable, judged_also
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import kind_named
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import BASELINE
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, GOOD, INCONCLUSIVE
+from .._kinds import kind_named
+from .._run.findings import BASELINE
+from .._run.record import HostRecord
+from .._run.verdicts import FAIL, GOOD, INCONCLUSIVE
+from .added_verdict import is_usable, judged_also
 
 SCHEMA_VERSION = 1
 

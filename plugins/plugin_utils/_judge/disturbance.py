@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_OPERATIONS, ALL_STREAMS, Row
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
+from .._run.columns import ALL_OPERATIONS, ALL_STREAMS, Row
+from .._run.tables import Tables
 
 
 @dataclass(frozen=True)

@@ -13,17 +13,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import DAMAGE, LOST, damage_of, total_row
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import INCONCLUSIVE as UNDECIDED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
-    POWER_CUT,
-    TOO_FEW_CUTS,
-    TORN,
-    Finding,
-    finding,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE
+from ...module_utils import _units
+from .._durability.cut import DAMAGE, LOST, damage_of, total_row
+from .._durability.cut import INCONCLUSIVE as UNDECIDED
+from .._run.findings import POWER_CUT, TOO_FEW_CUTS, TORN, Finding, finding
+from .._run.verdicts import FAIL, INCONCLUSIVE
 
 STAGE = "power cut"
 """The stage in records that state why the power of a host cannot be cut."""

@@ -15,33 +15,17 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.evidence import planned_tests
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import SHARE_OF_OPERATIONS, SHARE_OF_TIME
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import (
-    FAIL,
-    LOG,
-    LONGEST_THRESHOLD_NS,
-    Limit,
-    Profile,
-    Range,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import WARN as SEVERITY_WARN
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.throttling import limit_notes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
-    BROKEN,
-    DISTURBED,
-    ENDED_EARLY,
-    KEPT_EARLY,
-    OPEN,
-    WAIVED,
-    Finding,
-    finding,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_checks import ended_early
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import GOOD, INCONCLUSIVE, WARN
+from .._run.columns import ALL_WORKERS
+from .._run.findings import BROKEN, DISTURBED, ENDED_EARLY, KEPT_EARLY, OPEN, WAIVED, Finding, finding
+from .._run.record import HostRecord
+from .._run.table_checks import ended_early
+from .._run.tables import Tables
+from .._run.verdicts import GOOD, INCONCLUSIVE, WARN
+from .evidence import planned_tests
+from .metrics import SHARE_OF_OPERATIONS, SHARE_OF_TIME
+from .profile import FAIL, LOG, LONGEST_THRESHOLD_NS, Limit, Profile, Range
+from .profile import WARN as SEVERITY_WARN
+from .throttling import limit_notes
 
 ANY_TIME = ("latency_max",)
 """Metrics without a test: once such a figure breaks its limit, the limit stays broken until the end."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, GOOD, INCONCLUSIVE
+from .._run.record import HostRecord
+from .._run.verdicts import FAIL, GOOD, INCONCLUSIVE
 
 CERTIFIES = "certifies"
 FAILS = "fails"

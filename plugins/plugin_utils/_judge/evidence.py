@@ -17,19 +17,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge import means, statistics
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import (
-    BATCH_MEANS,
-    SHARE_OF_OPERATIONS,
-    SHARE_OF_TIME,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import LOG, Limit, Profile
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.rows import rows_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.statistics import Evidence
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, COMMITS, Row
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS
+from .._run.columns import ALL_WORKERS, COMMITS, Row
+from .._run.table_reader import TablesError
+from .._run.tables import Tables
+from .._run.verdicts import FAIL, INCONCLUSIVE, PASS
+from . import means, statistics
+from .metrics import BATCH_MEANS, SHARE_OF_OPERATIONS, SHARE_OF_TIME
+from .profile import LOG, Limit, Profile
+from .rows import rows_of
+from .statistics import Evidence
 
 _SECOND_NS = 10**9
 _RATIOS = {

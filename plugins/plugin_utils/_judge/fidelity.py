@@ -13,10 +13,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_STREAMS, READ_SHARE, Row
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import UNKNOWN_SHARES, Finding, finding
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
+from .._run.columns import ALL_STREAMS, READ_SHARE, Row
+from .._run.findings import UNKNOWN_SHARES, Finding, finding
+from .._run.table_reader import TablesError
+from .._run.tables import Tables
 
 TOLERANCE = 0.05
 """How much a share may differ from the requested one, relative to the latter."""

@@ -10,22 +10,13 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.absent import Absences
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE, kind_named, kind_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import LEFTOVER, NO_HOST, Finding, finding
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profiles_by_sha256
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import (
-    DEFAULT_FAIL_ON,
-    ERROR,
-    FAIL,
-    FAIL_ON_CHOICES,
-    GOOD,
-    INCONCLUSIVE,
-    UNQUALIFIED,
-    WORST_FIRST,
-)
+from .._kinds import CHECK_MODE, kind_named, kind_of
+from .._run.findings import LEFTOVER, NO_HOST, Finding, finding
+from .._run.moment import utc_now
+from .._run.profiles import profiles_by_sha256
+from .._run.record import HostRecord
+from .._run.verdicts import DEFAULT_FAIL_ON, ERROR, FAIL, FAIL_ON_CHOICES, GOOD, INCONCLUSIVE, UNQUALIFIED, WORST_FIRST
+from .absent import Absences
 
 SCHEMA_VERSION = 1
 INSTEAD_OF = "instead_of"

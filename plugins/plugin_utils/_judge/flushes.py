@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import NO_FLUSH, Finding, finding
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import DECIMAL_PATTERN
+from .._run.findings import NO_FLUSH, Finding, finding
+from .._run.table_reader import DECIMAL_PATTERN
 
 PROBE_PREFIX = "sync_probe_"
 """Prefix of the keys in run.csv with the cost of a plain and a synchronous write before the test; these keys are

@@ -9,27 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import OperationsTarget, Target
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge import statistics
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.means import SECONDS_FOR_A_MEAN
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import (
-    BATCH_MEANS,
-    HIGHEST,
-    ONCE,
-    SHARE_OF_OPERATIONS,
-    SHARE_OF_TIME,
-    TARGET,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import LOG, Limit, Profile
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import of_every_profile
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import (
-    ALL_OPERATIONS,
-    ALL_STREAMS,
-    ALL_WORKERS,
-    COMMITS,
-    STREAMS,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import FORESEEN, Finding, finding
+from .._estimate.target import OperationsTarget, Target
+from .._run.columns import ALL_OPERATIONS, ALL_STREAMS, ALL_WORKERS, COMMITS, STREAMS
+from .._run.findings import FORESEEN, Finding, finding
+from . import statistics
+from .means import SECONDS_FOR_A_MEAN
+from .metrics import BATCH_MEANS, HIGHEST, ONCE, SHARE_OF_OPERATIONS, SHARE_OF_TIME, TARGET
+from .profile import LOG, Limit, Profile
+from .profile_reader import of_every_profile
 
 _TARGETS = {TARGET: Target, HIGHEST: OperationsTarget}
 """The kind of sweep_target that limits with these scopes require."""

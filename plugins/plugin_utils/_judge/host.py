@@ -12,38 +12,10 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import (
-    LOAD_SEARCH,
-    LOAD_TARGET,
-    Capacity,
-    capacity_of,
-    counting,
-    unproven,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.disturbance import (
-    disturbances,
-    freeze_behind,
-    io_limits_behind,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.early_end import finding_of_early_end, leave_open
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.evidence import confidence_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fidelity import deviations
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.limits import (
-    Case,
-    findings_of,
-    judge_capacity,
-    judge_limit,
-    judge_target_operations,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import CAPACITY, HIGHEST
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.plateau import plateaus
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Profile
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.rows import limits_on_pace
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import worst
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import kind_named
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import volume_facts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import MQ_LOG, NO_FIGURES
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
+from .._kinds import kind_named
+from .._run import volume_facts
+from .._run.columns import MQ_LOG, NO_FIGURES
+from .._run.findings import (
     DISTURBED,
     ENDED_EARLY,
     HUNG,
@@ -59,26 +31,24 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import
     finding,
     row_of,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
-    MISSING as NEVER_SENT,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import NO_FIGURES as WITHOUT_FIGURES
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
-    SKIPPED as LEFT_OUT,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import (
-    DEFAULT_FAIL_ON,
-    ERROR,
-    FAIL,
-    GOOD,
-    INCONCLUSIVE,
-    MISSING,
-    PASS,
-    WARN,
-)
+from .._run.findings import MISSING as NEVER_SENT
+from .._run.findings import NO_FIGURES as WITHOUT_FIGURES
+from .._run.findings import SKIPPED as LEFT_OUT
+from .._run.record import HostRecord
+from .._run.table_reader import TablesError
+from .._run.tables import Tables
+from .._run.verdicts import DEFAULT_FAIL_ON, ERROR, FAIL, GOOD, INCONCLUSIVE, MISSING, PASS, WARN
+from .capacity import LOAD_SEARCH, LOAD_TARGET, Capacity, capacity_of, counting, unproven
+from .disturbance import disturbances, freeze_behind, io_limits_behind
+from .early_end import finding_of_early_end, leave_open
+from .evidence import confidence_of
+from .fidelity import deviations
+from .limits import Case, findings_of, judge_capacity, judge_limit, judge_target_operations
+from .metrics import CAPACITY, HIGHEST
+from .plateau import plateaus
+from .profile import Profile
+from .rows import limits_on_pace
+from .worst import worst
 
 SKIPPED = "skipped"
 """The key that names the queue manager that a host leaves out, for a planned volume and in the error of a record."""

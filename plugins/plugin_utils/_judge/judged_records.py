@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.added_verdict import judged_also
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.comparison import judged_with
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.early_end import doubt_about_kept_steps
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.moved import doubt_about_mount
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.power_cuts import judged_with_cuts, wanted_cuts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison import is_asked
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import OTHER_MOUNT, STANDING, THROTTLED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import INCONCLUSIVE
+from .._run.comparison import is_asked
+from .._run.directory import RunDirectory
+from .._run.findings import OTHER_MOUNT, STANDING, THROTTLED
+from .._run.profiles import profile_data
+from .._run.record import HostRecord
+from .._run.verdicts import INCONCLUSIVE
+from .added_verdict import judged_also
+from .comparison import judged_with
+from .early_end import doubt_about_kept_steps
+from .moved import doubt_about_mount
+from .power_cuts import judged_with_cuts, wanted_cuts
 
 
 def judged_record(directory: RunDirectory, folder: str) -> HostRecord:

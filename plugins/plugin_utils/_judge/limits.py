@@ -15,45 +15,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.basis import basis_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.headroom import NoHeadroom, headroom
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import operations_target_of, target_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.averages import (
-    slowest_since_restart_ns,
-    why_no_figure,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import Capacity
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.disturbance import (
-    IO_LIMIT,
-    disturbances,
-    freeze_behind,
-    io_limits_behind,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.early_end import is_left_open
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.evidence import (
-    Confidence,
-    evidence_of,
-    is_tested,
-    seconds_of,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import (
-    AS_IT_STANDS,
-    BATCH_MEANS,
-    HIGHEST,
-    MARGIN,
-    METRICS,
-    ONCE,
-    RUN,
-    TARGET,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.percentile import figure_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import WARN as SEVERITY_WARN
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit, Profile, Range
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.rows import is_beside_the_point, rows_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.statistics import Evidence, rare_second_share
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import badness
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, COMMITS, KEY_COLUMNS, Row
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
+from .._estimate.basis import basis_of
+from .._estimate.headroom import NoHeadroom, headroom
+from .._estimate.target import operations_target_of, target_of
+from .._run.columns import ALL_WORKERS, COMMITS, KEY_COLUMNS, Row
+from .._run.findings import (
     BROKEN,
     DISTURBED,
     NO_FIGURE,
@@ -65,16 +31,21 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import
     Finding,
     of_judgement,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import (
-    FAIL,
-    GOOD,
-    INCONCLUSIVE,
-    PASS,
-    WARN,
-    rank,
-)
+from .._run.record import HostRecord
+from .._run.tables import Tables
+from .._run.verdicts import FAIL, GOOD, INCONCLUSIVE, PASS, WARN, rank
+from .averages import slowest_since_restart_ns, why_no_figure
+from .capacity import Capacity
+from .disturbance import IO_LIMIT, disturbances, freeze_behind, io_limits_behind
+from .early_end import is_left_open
+from .evidence import Confidence, evidence_of, is_tested, seconds_of
+from .metrics import AS_IT_STANDS, BATCH_MEANS, HIGHEST, MARGIN, METRICS, ONCE, RUN, TARGET
+from .percentile import figure_of
+from .profile import WARN as SEVERITY_WARN
+from .profile import Limit, Profile, Range
+from .rows import is_beside_the_point, rows_of
+from .statistics import Evidence, rare_second_share
+from .worst import badness
 
 _NO_ROW = dict.fromkeys(KEY_COLUMNS)
 _OF_SECONDS = ("latency_max", "interval_bytes_per_s_min")

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import (
+from .._run.lock_steps import (
     BASICS,
     CUT_OFF,
     HAND_OVER,

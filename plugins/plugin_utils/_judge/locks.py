@@ -13,26 +13,8 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import (
-    CALL,
-    EVIDENCE,
-    LOCK_LIMITS,
-    NOTIFICATION_ID,
-    NOTIFICATION_S,
-    LockLimit,
-    required_steps,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Waiver
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
-    LOCK_BROKEN,
-    LOCK_LIMIT,
-    LOCK_NOT_COVERED,
-    LOCK_UNDECIDED,
-    SHORT_LEASE,
-    Finding,
-    finding,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import (
+from .._run.findings import LOCK_BROKEN, LOCK_LIMIT, LOCK_NOT_COVERED, LOCK_UNDECIDED, SHORT_LEASE, Finding, finding
+from .._run.lock_steps import (
     BOTH_WAYS,
     BROKEN,
     HAND_OVER,
@@ -47,7 +29,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps impo
     figure,
     rows_of,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, WARN
+from .._run.verdicts import FAIL, INCONCLUSIVE, WARN
+from .lock_limits import CALL, EVIDENCE, LOCK_LIMITS, NOTIFICATION_ID, NOTIFICATION_S, LockLimit, required_steps
+from .profile import Waiver
 
 NOT_RUN, SHORT_LOAD, NO_PAIR = "not_run", "short_load", "no_pair"
 """The causes that only judging finds: a required step without a result, a load that was shorter than required, and a

@@ -15,15 +15,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.blocks import lag_1, running_sums, sums_between
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.statistics import (
-    BATCH_MEANS,
-    Evidence,
-    covered_episode,
-    within_reach,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics import student_t
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS
+from .._numerics import student_t
+from .._run.verdicts import FAIL, INCONCLUSIVE, PASS
+from .blocks import lag_1, running_sums, sums_between
+from .statistics import BATCH_MEANS, Evidence, covered_episode, within_reach
 
 _MOST_BATCHES = 30
 _FEWEST_BATCHES = 10

@@ -12,17 +12,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import ATTEMPT, Standing, effect_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_record
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.merged_settings import COMMON, merged_settings
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import CLOCK_TOLERANCE_S, later, utc_now
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import volume_folder
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import can_certify, profile_data
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import MISSING
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_identity import identity_of_record
+from .._run.directory import RunDirectory
+from .._run.merged_settings import COMMON, merged_settings
+from .._run.moment import CLOCK_TOLERANCE_S, later, utc_now
+from .._run.names import volume_folder
+from .._run.profiles import can_certify, profile_data
+from .._run.record import HostRecord
+from .._run.run_files import RunDirectoryError
+from .._run.verdicts import MISSING
+from .._run.volume_identity import identity_of_record
+from .effect import ATTEMPT, Standing, effect_of
+from .judged_records import judged_record
 
 
 def merge_runs(

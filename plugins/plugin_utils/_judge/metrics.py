@@ -14,15 +14,10 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.statistics import (
-    AS_IT_STANDS,
-    BATCH_MEANS,
-    SHARE_OF_OPERATIONS,
-    SHARE_OF_TIME,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import Row
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
+from ...module_utils import _units
+from .._run.columns import Row
+from .._run.tables import Tables
+from .statistics import AS_IT_STANDS, BATCH_MEANS, SHARE_OF_OPERATIONS, SHARE_OF_TIME
 
 EACH = "each"
 """Scope of a metric that is judged for every worker's row and for the `all` row."""

@@ -7,10 +7,10 @@ mounted, so that the disk below its mount point was measured instead."""
 
 from __future__ import annotations
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _mounts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import MOVED, Finding
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import INCONCLUSIVE
+from ...module_utils import _mounts
+from .._run.findings import MOVED, Finding
+from .._run.record import HostRecord
+from .._run.verdicts import INCONCLUSIVE
 
 
 def moved_unasked(record: HostRecord) -> Finding | None:

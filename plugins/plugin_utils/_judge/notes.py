@@ -9,19 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Profile
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
-    AS_THEY_STAND,
-    CLOCK,
-    SHARED_DISK,
-    UNSTEADY,
-    Finding,
-    finding,
-    is_finding,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DISK_SHARED_WITH
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
+from .._run.columns import ALL_WORKERS
+from .._run.findings import AS_THEY_STAND, CLOCK, SHARED_DISK, UNSTEADY, Finding, finding, is_finding
+from .._run.record import DISK_SHARED_WITH
+from .._run.tables import Tables
+from .profile import Profile
 
 CLOCK_BOUND_S = 1.0
 """How much a host's clock may differ from the controller's without a note."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import SHARE_OF_OPERATIONS, Metric
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.percentile import percentile_ns
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import Row
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
+from .._numerics.percentile import percentile_ns
+from .._run.columns import Row
+from .._run.table_reader import TablesError
+from .._run.tables import Tables
+from .metrics import SHARE_OF_OPERATIONS, Metric
 
 
 def figure_of(metric: Metric, row: Row, tables: Tables) -> Any:

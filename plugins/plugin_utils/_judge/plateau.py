@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import COMMITS, Row
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import PLATEAU, Finding
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
+from .._run.columns import COMMITS, Row
+from .._run.findings import PLATEAU, Finding
+from .._run.table_reader import TablesError
+from .._run.tables import Tables
 
 MIN_BEFORE_S = 5
 MIN_AFTER_S = 10

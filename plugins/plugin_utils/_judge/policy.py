@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import INSTEAD_OF, check_policy
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import DEFAULT_FAIL_ON, FAIL_ON_CHOICES
+from .._run.verdicts import DEFAULT_FAIL_ON, FAIL_ON_CHOICES
+from .fleet import INSTEAD_OF, check_policy
 
 
 def given_policy(given: Mapping[str, Any]) -> dict[str, Any]:

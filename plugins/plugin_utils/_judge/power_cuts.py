@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.added_verdict import is_usable, judged_also, noted
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.comparison import can_be_compared
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import POWER_CUTS_BEFORE
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import INCONCLUSIVE
+from .._run.findings import POWER_CUTS_BEFORE
+from .._run.record import HostRecord
+from .._run.verdicts import INCONCLUSIVE
+from .added_verdict import is_usable, judged_also, noted
+from .comparison import can_be_compared
 
 NOT_LOOKED_UP = "power cuts were not looked up in the history, because the gate ended before that"
 

@@ -12,17 +12,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import Metric
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import (
-    ALL_STREAMS,
-    ALL_WORKERS,
-    BLOCK,
-    COMMITS,
-    MESSAGE,
-    MQ_LOG,
-    NO_SIZE,
-)
+from ...module_utils import _units
+from .._run.columns import ALL_STREAMS, ALL_WORKERS, BLOCK, COMMITS, MESSAGE, MQ_LOG, NO_SIZE
+from .metrics import Metric
 
 FAIL = "fail"
 WARN = "warn"

@@ -18,29 +18,10 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, TypeVar
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import LIMIT_IDS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import (
-    HIGHEST,
-    METRICS,
-    ONCE,
-    Metric,
-    find_metric,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import (
-    FAIL,
-    LOG,
-    MAX_THRESHOLDS,
-    NO_CONFIDENCE,
-    SEVERITIES,
-    Limit,
-    Profile,
-    Range,
-    Waiver,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import OF_PROFILES
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_STREAMS, COMMITS, MQ_LOG
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import (
+from ...module_utils import _units
+from .._kinds import OF_PROFILES
+from .._run.columns import ALL_STREAMS, COMMITS, MQ_LOG
+from .._run.definitions import (
     DefinitionError,
     find_file,
     read_at_least_one,
@@ -55,7 +36,10 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions imp
     read_yaml,
     shown,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import CRITERIA
+from .._run.findings import CRITERIA
+from .lock_limits import LIMIT_IDS
+from .metrics import HIGHEST, METRICS, ONCE, Metric, find_metric
+from .profile import FAIL, LOG, MAX_THRESHOLDS, NO_CONFIDENCE, SEVERITIES, Limit, Profile, Range, Waiver
 
 HARD_LIMITS = (
     {

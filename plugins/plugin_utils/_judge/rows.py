@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import METRICS, NOT_STARTED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import FAIL, Limit
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import of_every_profile
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_STREAMS, Row
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
+from .._run.columns import ALL_STREAMS, Row
+from .._run.tables import Tables
+from .metrics import METRICS, NOT_STARTED
+from .profile import FAIL, Limit
+from .profile_reader import of_every_profile
 
 MOST_NOT_STARTED = 0.001
 """The share of due operations that may remain unstarted. Aerospike's ACT stops if its queues back up; here, this share

@@ -24,12 +24,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.blocks import (
-    choose_blocks,
-    running_sums,
-    sums_between,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS
+from .._run.verdicts import FAIL, INCONCLUSIVE, PASS
+from .blocks import choose_blocks, running_sums, sums_between
 
 SHARE_OF_OPERATIONS = "share of operations"
 """Method of a percentile over operations: based on how many of them took longer than the limit."""

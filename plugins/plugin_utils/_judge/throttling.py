@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import VOLUME_LIMIT, Finding, finding
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Within, dicts_in, fits
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
+from .._run.findings import VOLUME_LIMIT, Finding, finding
+from .._run.shapes import Within, dicts_in, fits
+from .._run.table_reader import printable
 
 NOTED_SHARE = 0.001
 """If a limit was reached for a smaller share of the time, there is no note."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import PASS, WORST_FIRST, rank
+from .._run.verdicts import PASS, WORST_FIRST, rank
 
 
 def worst(verdicts: Iterable[str]) -> str:

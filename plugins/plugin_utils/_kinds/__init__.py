@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.kind import Kind
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks import Locks
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.measurement import Measurement
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.observation import Observation
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.power_cut import PowerCut
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.preflight import Preflight
+from .kind import Kind
+from .locks import Locks
+from .measurement import Measurement
+from .observation import Observation
+from .power_cut import PowerCut
+from .preflight import Preflight
 
 DEFAULT: Kind = Measurement()
 """The kind of a run whose run.json does not name a kind."""

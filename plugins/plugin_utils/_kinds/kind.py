@@ -12,10 +12,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.criteria import Criteria
-    from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.memory import Memory
-    from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.opening import Opening
-    from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.view import View
+    from .criteria import Criteria
+    from .memory import Memory
+    from .opening import Opening
+    from .view import View
 
 
 class Kind:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate
-    from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import History
-    from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-    from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
+    from .._history.certificate import Certificate
+    from .._history.store.history import History
+    from .._run.directory import RunDirectory
+    from .._run.record import HostRecord
 
 
 class Remembered:

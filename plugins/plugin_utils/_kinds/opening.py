@@ -20,7 +20,7 @@ class Opening:
     def volumes(self, plan: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Return the volumes that a host is expected to report, in the form in which volumes.json stores them. Those
         that report another kind of result than the run have a ``kind``."""
-        from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import noted_of
+        from .._fleet.volumes import noted_of
 
         return [*noted_of(plan["volumes"]), *(plan.get("of_other_kinds") or [])]
 

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
     from markupsafe import Markup
+
+    from .._report.model import Host, Model
 
 
 class View:

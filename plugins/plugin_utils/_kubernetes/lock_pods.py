@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.state import FAILED, MEASURES, State
+from .state import FAILED, MEASURES, State
 
 OF_THE_CLAIM = ("filesystem_type", "mount_options")
 """The facts about the mount that a measurement of the same storage class has found."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.pod_log import last_complaint
+from .pod_log import last_complaint
 
 WAITS, MEASURES, ENDED, FAILED = "waits", "measures", "ended", "failed"
 """The states: nothing is running yet, the tester is running, it has ended with tables, or there will be no tables."""

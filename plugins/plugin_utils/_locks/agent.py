@@ -12,16 +12,8 @@ import threading
 import time
 from collections.abc import Sequence
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.line_stream import LET_END_S, SSH_FAILED, LineStream
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.protocol import (
-    LONGEST_LINE,
-    MOST_FOREIGN_LINES,
-    Answer,
-    ProtocolError,
-    Ready,
-    read_answer,
-    read_ready,
-)
+from .line_stream import LET_END_S, SSH_FAILED, LineStream
+from .protocol import LONGEST_LINE, MOST_FOREIGN_LINES, Answer, ProtocolError, Ready, read_answer, read_ready
 
 SILENT_S = 9
 """For how many seconds a host may say nothing before its connection ends. A busy host, or a virtual machine that is

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.pairs import Pair, in_turn
+from .pairs import Pair, in_turn
 
 
 def conduct(

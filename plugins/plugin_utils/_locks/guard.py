@@ -11,10 +11,10 @@ import threading
 import time
 from collections.abc import Sequence
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.line_stream import SSH_FAILED, LineStream
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.remote_program import LOADER, program
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import not_covered, undecided
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
+from .._run.table_reader import printable
+from .line_stream import SSH_FAILED, LineStream
+from .remote_program import LOADER, program
+from .step import not_covered, undecided
 
 MODULE = "_lock_guard"
 """The module that runs on the host."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 import ipaddress
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Within, as_dict, fits
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
+from .._run.shapes import Within, as_dict, fits
+from .._run.table_reader import printable
 
 IDENTITIES = (
     "machine_id",

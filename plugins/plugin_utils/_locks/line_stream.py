@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
+from .._run.table_reader import printable
 
 SAID_MAX_BYTES = 16384
 SSH_FAILED = 255

@@ -9,20 +9,13 @@ from __future__ import annotations
 import contextlib
 import secrets
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.agent import AgentLostError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import CallError, Locker, Lockers
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.protocol import DONE, FAILED, LOCKED, Answer
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import (
-    BLOCK_BYTES,
-    LOCK,
-    LOG,
-    LOG_BYTES,
-    OPEN_LOG,
-    Stage,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import broken, undecided
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import LOCKED as LOCKED_LOG
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import UNLOCKED as UNLOCKED_LOG
+from .._run.lock_steps import LOCKED as LOCKED_LOG
+from .._run.lock_steps import UNLOCKED as UNLOCKED_LOG
+from .agent import AgentLostError
+from .locker import CallError, Locker, Lockers
+from .protocol import DONE, FAILED, LOCKED, Answer
+from .stage import BLOCK_BYTES, LOCK, LOG, LOG_BYTES, OPEN_LOG, Stage
+from .step import broken, undecided
 
 VERIFY_MS = 2000
 """How often the holder of a lock verifies that it can still use it, as a queue manager does."""

@@ -13,16 +13,7 @@ import os
 import time
 from typing import Protocol
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.protocol import (
-    DONE,
-    EACH,
-    ENDED,
-    ERROR,
-    FAILED,
-    LOCKED,
-    LOCKERS,
-    Answer,
-)
+from .protocol import DONE, EACH, ENDED, ERROR, FAILED, LOCKED, LOCKERS, Answer
 
 ENDING = ("exit", "kill")
 """The commands that end a locker."""

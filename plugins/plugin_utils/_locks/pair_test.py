@@ -13,44 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.agent import Agent, AgentLostError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.background import CommandResult
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.guard import Guard
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import Clock, Lockers
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.pairs import Pair
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import (
-    LOCK,
-    LOG,
-    LOG_BYTES,
-    NONCE,
-    OPEN_LOG,
-    RECORD,
-    Stage,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import (
-    Figures,
-    as_dict,
-    not_covered,
-    outcome_of,
-    undecided,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.concurrent_updates import concurrent_updates
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.cut_off import cut_off
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.hand_over import WAYS, hand_over
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.host_lost import Return, host_lost
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.lock_count import lock_count
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.pod_deleted import pod_deleted
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.second_refused import same_host, second_refused
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.server_failover import (
-    grace_period_s,
-    server_failover,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.settings import (
-    refuse_settings,
-    same_file_system,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.under_load import under_load
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import (
+from .._run.lock_steps import (
     BROKEN,
     CONCURRENT_UPDATES,
     CUT_OFF,
@@ -67,6 +30,23 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps impo
     UNDECIDED,
     UNDER_LOAD,
 )
+from .agent import Agent, AgentLostError
+from .background import CommandResult
+from .guard import Guard
+from .locker import Clock, Lockers
+from .pairs import Pair
+from .stage import LOCK, LOG, LOG_BYTES, NONCE, OPEN_LOG, RECORD, Stage
+from .step import Figures, as_dict, not_covered, outcome_of, undecided
+from .steps.concurrent_updates import concurrent_updates
+from .steps.cut_off import cut_off
+from .steps.hand_over import WAYS, hand_over
+from .steps.host_lost import Return, host_lost
+from .steps.lock_count import lock_count
+from .steps.pod_deleted import pod_deleted
+from .steps.second_refused import same_host, second_refused
+from .steps.server_failover import grace_period_s, server_failover
+from .steps.settings import refuse_settings, same_file_system
+from .steps.under_load import under_load
 
 READY_S = 60.0
 """How long the start of a tester may take."""

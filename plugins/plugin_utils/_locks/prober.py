@@ -6,10 +6,10 @@
 
 from __future__ import annotations
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import Locker
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.protocol import HELD
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import LOCK, PROBE_S, RECENT_S, Stage, refused
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import broken, undecided
+from .locker import Locker
+from .protocol import HELD
+from .stage import LOCK, PROBE_S, RECENT_S, Stage, refused
+from .step import broken, undecided
 
 BEGIN_S = 60.0
 """How long the first refusals may take."""

@@ -14,7 +14,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
+from .._run.table_reader import printable
 
 LONGEST_LINE = 4096
 MOST_FOREIGN_LINES = 1000

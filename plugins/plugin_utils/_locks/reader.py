@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.load import Load
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import LOOK_S, CallError, Locker, SilentError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.protocol import DONE, Answer
+from .load import Load
+from .locker import LOOK_S, CallError, Locker, SilentError
+from .protocol import DONE, Answer
 
 EVERY_S = 1.0
 """How often to read the logs while waiting for a takeover."""

@@ -52,7 +52,7 @@ def _needed(name: str) -> list[str]:
     that it imports."""
     found: list[str] = []
     for node in ast.walk(ast.parse(_source(name))):
-        if isinstance(node, ast.ImportFrom) and node.module == PACKAGE:
+        if isinstance(node, ast.ImportFrom) and node.level == 1 and not node.module:
             for alias in node.names:
                 found += [each for each in _needed(alias.name) if each not in found]
     return [*found, name]

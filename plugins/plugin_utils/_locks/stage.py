@@ -10,15 +10,10 @@ import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.agent import AgentLostError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import (
-    LOOK_S,
-    Clock,
-    Locker,
-    Lockers,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.protocol import FAILED, HELD, REFUSED, Answer
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import broken, undecided
+from .agent import AgentLostError
+from .locker import LOOK_S, Clock, Locker, Lockers
+from .protocol import FAILED, HELD, REFUSED, Answer
+from .step import broken, undecided
 
 LOCK, LOG, OPEN_LOG, RECORD, NONCE = "lock", "log", "log-unlocked", "record", "nonce"
 """The test files of a pair, without the label of the pair. The writer of LOG locks it, and nobody ever locks OPEN_LOG:

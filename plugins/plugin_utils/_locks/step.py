@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.agent import AgentLostError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import AbandonedError, CallError, SilentError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.protocol import ProtocolError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import BROKEN, KEPT, NOT_COVERED, UNDECIDED
+from .._run.lock_steps import BROKEN, KEPT, NOT_COVERED, UNDECIDED
+from .agent import AgentLostError
+from .locker import AbandonedError, CallError, SilentError
+from .protocol import ProtocolError
 
 STAGE = "lock test"
 """The stage that records name if the locks of a host cannot be tested."""

@@ -9,25 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.load import (
-    Load,
-    load,
-    write_all,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import AbandonedError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.prober import Prober, refuse_early
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.protocol import LOCKED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.reader import Look, Reader
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import (
-    LOCK,
-    LOG,
-    LOG_BYTES,
-    OPEN_LOG,
-    Stage,
-    take,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import Figures, broken, undecided
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import LATE_SECTORS, LATE_WRITES
+from .._run.lock_steps import LATE_SECTORS, LATE_WRITES
+from .load import Load, load, write_all
+from .locker import AbandonedError
+from .prober import Prober, refuse_early
+from .protocol import LOCKED
+from .reader import Look, Reader
+from .stage import LOCK, LOG, LOG_BYTES, OPEN_LOG, Stage, take
+from .step import Figures, broken, undecided
 
 WRITE_S = 300.0
 """How long the new holder may take to write both logs."""

@@ -15,11 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, median, variance
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.polygamma import (
-    digamma,
-    inverse_trigamma,
-    trigamma,
-)
+from .polygamma import digamma, inverse_trigamma, trigamma
 
 _LEAST_OF_MEDIAN = 1e-4
 """Variances below this share of the median are replaced with it, because their logarithms would have too much

@@ -14,13 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import (
-    LOG,
-    Fact,
-    Interval,
-    Maximum,
-    Observation,
-)
+from .interval import LOG, Fact, Interval, Maximum, Observation
 
 PHYSICAL, LOGICAL, LATENCY, SIZE = "physical_bytes", "logical_bytes", "latency_ns", "size_bytes"
 SLOWEST, SLOWEST_AT, IN_USE, MOST = "slowest_ns", "slowest_at_epoch_s", "in_use_bytes", "max_bytes"

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Keys, Within, as_dict, fits
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
+from .._run.shapes import Keys, Within, as_dict, fits
+from .._run.table_reader import printable
 
 MOST_BYTES = 64 << 20
 LONGEST_LINE = 4 << 20

@@ -9,8 +9,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import LOG, Interval, Observation, Options
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.utilisation import utilisation, utilisation_of
+from .interval import LOG, Interval, Observation, Options
+from .utilisation import utilisation, utilisation_of
 
 MOST_INTERVALS = 10_000
 MOST_MAXIMA = 1_000

@@ -22,25 +22,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.percentile import percentile_ns
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.buckets import bucket_of, lower_ns, upper_ns
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import (
-    LOG,
-    Interval,
-    Observation,
-    Options,
-    Second,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.utilisation import latency_sum_ns, utilisation_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import (
-    ALL_WORKERS,
-    KEY_COLUMNS,
-    MQ_LOG,
-    NO_FIGURES,
-    OBSERVER,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import KEY_PATTERN, printable
+from .._numerics.percentile import percentile_ns
+from .._run.columns import ALL_WORKERS, KEY_COLUMNS, MQ_LOG, NO_FIGURES, OBSERVER
+from .._run.moment import utc_text
+from .._run.table_reader import KEY_PATTERN, printable
+from .buckets import bucket_of, lower_ns, upper_ns
+from .interval import LOG, Interval, Observation, Options, Second
+from .utilisation import latency_sum_ns, utilisation_of
 
 COLUMNS = {
     "results.csv": (

@@ -11,15 +11,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.buckets import bucket_of, upper_ns
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import LOG, Interval, Maximum, Observation
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.utilisation import (
-    spent_ns,
-    utilisation,
-    utilisation_of,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_text
+from ...module_utils import _units
+from .._run.moment import utc_text
+from .buckets import bucket_of, upper_ns
+from .interval import LOG, Interval, Maximum, Observation
+from .utilisation import spent_ns, utilisation, utilisation_of
 
 HISTOGRAM_ROWS = 40
 BAR_WIDTH = 40

@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import LOG, Observation, Options
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.samples import read_samples
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.sources import SOURCES
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import as_dict
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
+from .._run.shapes import as_dict
+from .._run.table_reader import printable
+from .interval import LOG, Observation, Options
+from .samples import read_samples
+from .sources import SOURCES
 
 NOT_WRITTEN = "it wrote nothing to its log"
 _LONGEST = 500

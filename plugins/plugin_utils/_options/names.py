@@ -9,13 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cache
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import (
-    OF_COMMANDS,
-    OF_PLAYBOOKS,
-    known_names,
-    options,
-    settable_names,
-)
+from .table import OF_COMMANDS, OF_PLAYBOOKS, known_names, options, settable_names
 
 ACCEPTED = "logdisk_accept_names"
 """The option that lists intentional names."""

@@ -17,24 +17,12 @@ from typing import Any
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.parsing.convert_bool import boolean
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.presets import (
-    DECIDED,
-    PRESET,
-    contradiction,
-    values_of,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.reserve import reserve_option
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import FROM_HOSTS, OF_PLAYBOOKS, options
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import (
-    is_empty,
-    is_pasted,
-    plain,
-    read_dictionary,
-    read_list,
-    read_yaml_list,
-    template_in,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import shown
+
+from .._run.answers import is_empty, is_pasted, plain, read_dictionary, read_list, read_yaml_list, template_in
+from .._run.definitions import shown
+from .presets import DECIDED, PRESET, contradiction, values_of
+from .reserve import reserve_option
+from .table import FROM_HOSTS, OF_PLAYBOOKS, options
 
 LEAST = {"sweep_nice": -20}
 """The smallest allowed value of numbers that may be negative."""

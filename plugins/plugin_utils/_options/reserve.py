@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ...module_utils import _units
 
 
 def reserve_option(reserve: str) -> dict[str, Any]:

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import tester_options
+
+from .._run import tester_options
 
 _COLLECTION = Path(__file__).parents[3]
 ROLES = _COLLECTION / "roles"

@@ -10,27 +10,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import CHECK_KEPT, CHECK_LOST
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.told import NOTHING_MEASURED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import (
-    chance_bound,
-    claim_of,
-    findings_of,
-    losses_of,
-    torn_notes,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.flushes import flush_notes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import worst
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import IDENTITY_PREFIXES, blank
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.noted import with_notes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import PREFLIGHT, finding
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_run
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import PASS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import words_of
+from .._durability.cut import CHECK_KEPT, CHECK_LOST
+from .._english.findings import in_words
+from .._english.told import NOTHING_MEASURED
+from .._judge.durability import chance_bound, claim_of, findings_of, losses_of, torn_notes
+from .._judge.flushes import flush_notes
+from .._judge.worst import worst
+from .._kinds import CHECK_MODE
+from .._run.findings import PREFLIGHT, finding
+from .._run.record import HostRecord
+from .._run.table_reader import TablesError
+from .._run.tables import parse_run
+from .._run.verdicts import PASS
+from .._run.words import words_of
+from .host import IDENTITY_PREFIXES, blank
+from .noted import with_notes
 
 DURABILITY = "durability"
 """The kind of these records."""

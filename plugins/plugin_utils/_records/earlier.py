@@ -12,13 +12,13 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import MARGIN
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.durability import DURABILITY
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import findings as kinds
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import Finding, finding, of_judgement
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS, WARN
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_facts import STALL
+from .._judge.metrics import MARGIN
+from .._run import findings as kinds
+from .._run.findings import Finding, finding, of_judgement
+from .._run.record import HostRecord
+from .._run.verdicts import FAIL, INCONCLUSIVE, PASS, WARN
+from .._run.volume_facts import STALL
+from .durability import DURABILITY
 
 _IO_ERROR, _STOPPED = 3, 4
 

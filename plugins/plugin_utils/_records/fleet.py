@@ -12,17 +12,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.fleet import told_fleet
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import judge_fleet, lacks_verdict
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE, kind_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import NEVER_REPORTED, UNCLAIMED, missing
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import NO_VERDICT, finding
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import words_of
+from .._english.findings import in_words
+from .._english.fleet import told_fleet
+from .._judge.fleet import judge_fleet, lacks_verdict
+from .._judge.judged_records import judged_records
+from .._kinds import CHECK_MODE, kind_of
+from .._run.directory import RunDirectory
+from .._run.findings import NO_VERDICT, finding
+from .._run.record import HostRecord
+from .._run.verdicts import ERROR
+from .._run.words import words_of
+from .host import NEVER_REPORTED, UNCLAIMED, missing
 
 GATE = "gate"
 REPORT = "report"

@@ -14,45 +14,29 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.told import NOTHING_MEASURED, told
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import TARGET_FACTS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import Capacity
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.early_end import notes_of_kept_steps
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fidelity import fidelity_notes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.flushes import PROBE_PREFIX, flush_notes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import (
-    SKIPPED,
-    finding_of_error,
-    judge_host,
-    unmeasured,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.notes import (
-    clock_notes,
-    confidence_notes,
-    sharing_notes,
-    unsteady_notes,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Profile
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE, DEFAULT
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.noted import with_notes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
-    PLATEAU,
-    PREFLIGHT,
-    UNUSABLE_TABLES,
-    Finding,
-    finding,
-    is_data,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data, profile_key
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import ERROR as NO_MEASUREMENT
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables, parse_tables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, MISSING, WARN
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import words_of
+
+from .._english.findings import in_words
+from .._english.told import NOTHING_MEASURED, told
+from .._estimate.target import TARGET_FACTS
+from .._judge.capacity import Capacity
+from .._judge.early_end import notes_of_kept_steps
+from .._judge.fidelity import fidelity_notes
+from .._judge.flushes import PROBE_PREFIX, flush_notes
+from .._judge.host import SKIPPED, finding_of_error, judge_host, unmeasured
+from .._judge.notes import clock_notes, confidence_notes, sharing_notes, unsteady_notes
+from .._judge.profile import Profile
+from .._judge.profile_reader import load_profile
+from .._kinds import CHECK_MODE, DEFAULT
+from .._run.findings import PLATEAU, PREFLIGHT, UNUSABLE_TABLES, Finding, finding, is_data
+from .._run.moment import utc_now
+from .._run.profiles import profile_data, profile_key
+from .._run.record import ERROR as NO_MEASUREMENT
+from .._run.record import HostRecord
+from .._run.table_reader import TablesError
+from .._run.tables import Tables, parse_tables
+from .._run.verdicts import ERROR, MISSING, WARN
+from .._run.words import words_of
+from .noted import with_notes
 
 WORKSPACE_KEYS = ("path", "queue_managers", "directories", "unknown", "expect_mount")
 """The keys of the workspace in a record."""

@@ -11,22 +11,22 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.lock_figures import pair_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.told import NOTHING_MEASURED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import limits_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.locks import NO_PAIR, findings_of, notes_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import worst
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import blank, profile_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.noted import with_notes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import LOCK_UNDECIDED, PREFLIGHT, finding
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import SECOND_REFUSED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import PLAIN, fits
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import INCONCLUSIVE
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import words_of
+from .._english.findings import in_words
+from .._english.lock_figures import pair_text
+from .._english.told import NOTHING_MEASURED
+from .._judge.lock_limits import limits_of
+from .._judge.locks import NO_PAIR, findings_of, notes_of
+from .._judge.worst import worst
+from .._kinds import CHECK_MODE
+from .._run.findings import LOCK_UNDECIDED, PREFLIGHT, finding
+from .._run.lock_steps import SECOND_REFUSED
+from .._run.profiles import profile_data
+from .._run.record import HostRecord
+from .._run.shapes import PLAIN, fits
+from .._run.verdicts import INCONCLUSIVE
+from .._run.words import words_of
+from .host import blank, profile_of
+from .noted import with_notes
 
 LOCKS = "locks"
 """The kind of these records."""

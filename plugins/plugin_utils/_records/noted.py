@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import Finding, is_finding
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, words_of
+from .._english.findings import in_words
+from .._run.directory import RunDirectory
+from .._run.findings import Finding, is_finding
+from .._run.record import HostRecord
+from .._run.words import Words, words_of
 
 
 def with_notes(record: HostRecord, notes: Iterable[Finding], words: Words) -> HostRecord:

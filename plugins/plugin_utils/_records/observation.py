@@ -12,30 +12,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.told import NOTHING_MEASURED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.notes import clock_notes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE, kind_named
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import (
-    IDENTITY_PREFIXES,
-    blank,
-    judge_record,
-    profile_of,
-    tester_of,
-    unusable,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.noted import with_notes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
-    INTERRUPTED,
-    PREFLIGHT,
-    TOLD,
-    Finding,
-    finding,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import words_of
+from .._english.findings import in_words
+from .._english.told import NOTHING_MEASURED
+from .._judge.notes import clock_notes
+from .._kinds import CHECK_MODE, kind_named
+from .._run.findings import INTERRUPTED, PREFLIGHT, TOLD, Finding, finding
+from .._run.record import HostRecord
+from .._run.table_reader import TablesError
+from .._run.tables import parse_tables
+from .._run.words import words_of
+from .host import IDENTITY_PREFIXES, blank, judge_record, profile_of, tester_of, unusable
+from .noted import with_notes
 
 OBSERVATION = "observation"
 """The kind of these records."""

@@ -11,15 +11,15 @@ import contextlib
 import os
 from collections.abc import Iterator
 
-from ansible_collections.mqops.logdisk.plugins.module_utils._command_lines import extra_variable
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import REPORT, judge_run
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.formats import RENDERERS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import build_model
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file, write_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import SIGNATURE, SUMMARY
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.playbooks import as_started
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import vanishes
+from ...module_utils._command_lines import extra_variable
+from .._records.fleet import REPORT, judge_run
+from .._run.directory import RunDirectory
+from .._run.files import read_file, write_text
+from .._run.names import SIGNATURE, SUMMARY
+from .._run.playbooks import as_started
+from .._run.surroundings import vanishes
+from .formats import RENDERERS
+from .model import build_model
 
 _MAX_SUMMARY_BYTES = 1 << 20
 

@@ -11,16 +11,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import figure_in_words
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import LOAD_SEARCH, LOAD_TARGET
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.closest_limit import used_share
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import find_metric
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import shorten
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import LIMIT, row_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import INCONCLUSIVE
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, words_of
+from .._english.findings import figure_in_words
+from .._judge.capacity import LOAD_SEARCH, LOAD_TARGET
+from .._judge.closest_limit import used_share
+from .._judge.metrics import find_metric
+from .._run.findings import LIMIT, row_of
+from .._run.record import HostRecord
+from .._run.table_reader import printable
+from .._run.verdicts import INCONCLUSIVE
+from .._run.words import Words, words_of
+from .folding import shorten
 
 LONGEST_REASON = 300
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import shorten
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
+from ...module_utils import _units
+from .folding import shorten
+from .model import Host, Model
 
 SHOWN = 5
 """The maximum number of volumes with a separate line. The volumes that carry the least load are shown."""

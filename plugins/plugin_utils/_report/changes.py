@@ -10,9 +10,9 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Keys, Maybe, Within, dicts_in, fits
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import size_text
+from ...module_utils import _units
+from .._run.shapes import Keys, Maybe, Within, dicts_in, fits
+from .._run.words import size_text
 
 UNKNOWN = "\u2013"
 SCREEN_WIDTH = 110

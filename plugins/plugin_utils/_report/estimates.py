@@ -9,16 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.basis import Estimate
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.commits import NS_PER_KM
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.reservations import reservations
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.round_trips import (
-    RoundTrips,
-    estimate_round_trips,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import target_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes import thinned
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
+from .._estimate.basis import Estimate
+from .._estimate.commits import NS_PER_KM
+from .._estimate.reservations import reservations
+from .._estimate.round_trips import RoundTrips, estimate_round_trips
+from .._estimate.target import target_of
+from .charts.axes import thinned
+from .model import Host
 
 MESSAGE_SIZES = (100, 1 << 10, 2 << 10, 10 << 10, 100 << 10, 1 << 20)
 CLIENTS = (1, 10, 100, 1000)

@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.flushes import NO_FLUSH_BELOW
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Within, fits
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import DECIMAL_PATTERN
+from ...module_utils import _units
+from .._judge.flushes import NO_FLUSH_BELOW
+from .._run.shapes import Within, fits
+from .._run.table_reader import DECIMAL_PATTERN
 
 HOST, FILE_SYSTEM, DEVICE, TESTER = "Host", "File system", "Device", "Tester"
 GROUPS = (HOST, FILE_SYSTEM, DEVICE, TESTER)

@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fidelity import TOLERANCE
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import size_text
+from ...module_utils import _units
+from .._judge.fidelity import TOLERANCE
+from .._run.words import size_text
+from .model import Host
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,19 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import NOT_STARTED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes import MOST_LINES, MOST_LOADS, thinned
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import (
-    Series,
-    SeriesKey,
-    series_of,
-    stream_text,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, Step
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import WORST_FIRST
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, mean_size_text, size_text
+from ...module_utils import _units
+from .._judge.metrics import NOT_STARTED
+from .._run.columns import ALL_WORKERS, Step
+from .._run.verdicts import WORST_FIRST
+from .._run.words import Words, mean_size_text, size_text
+from .charts.axes import MOST_LINES, MOST_LOADS, thinned
+from .model import Host
+from .series import Series, SeriesKey, series_of, stream_text
 
 MARKS = {
     "pass": "\u2713",

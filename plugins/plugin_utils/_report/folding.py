@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import size_text
+from ...module_utils import _units
+from .._run.words import size_text
 
 SHOWN_NAMES = 4
 """How many names or ranges of names are shown. The rest is only counted."""

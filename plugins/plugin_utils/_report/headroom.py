@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.metrics import metric_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import find_metric
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import operations_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import LOG
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import size_text
+from ...module_utils import _units
+from .._english.metrics import metric_text
+from .._judge.metrics import find_metric
+from .._run.columns import LOG
+from .._run.words import size_text
+from .series import operations_text
 
 
 def headroom_text(closest: Mapping[str, Any]) -> str:

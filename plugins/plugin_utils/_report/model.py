@@ -16,63 +16,39 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils._units import format_count
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.basis import Basis, basis_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.headroom import Headroom, NoHeadroom, headroom
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import target_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.closest_limit import used_share
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import INSTEAD_OF, host_entry
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_record
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.limits import worker_name
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.statistics import AS_IT_STANDS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import badness, worst
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE, kind_named, kind_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.kind import Kind
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.earlier import findings_of, judgements_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, missing_hosts, with_verdict
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.capacity import ShownCapacity, shown_capacity
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import (
-    and_list,
-    common_domain,
-    fold_names,
-    without_domain,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.reproduce import run_options
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import (
-    Series,
-    SeriesKey,
-    judges_text,
-    series_of,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.stalls import stall_period
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import (
-    ALL_OPERATIONS,
-    ALL_WORKERS,
-    KEY_COLUMNS,
-    Step,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_text, profiles_by_sha256
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME, HostRecord, host_label
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError, printable
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables, parse_tables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import with_variables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import (
-    ERROR,
-    FAIL,
-    GOOD,
-    INCONCLUSIVE,
-    PASS,
-    WARN,
-    WORST_FIRST,
-    rank,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_class import volume_class
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, words_of
+from ...module_utils._units import format_count
+from .._estimate.basis import Basis, basis_of
+from .._estimate.headroom import Headroom, NoHeadroom, headroom
+from .._estimate.target import target_of
+from .._judge.closest_limit import used_share
+from .._judge.fleet import INSTEAD_OF, host_entry
+from .._judge.judged_records import judged_record
+from .._judge.limits import worker_name
+from .._judge.profile import Limit
+from .._judge.profile_reader import load_profile
+from .._judge.statistics import AS_IT_STANDS
+from .._judge.worst import badness, worst
+from .._kinds import CHECK_MODE, kind_named, kind_of
+from .._kinds.kind import Kind
+from .._records.earlier import findings_of, judgements_of
+from .._records.fleet import GATE, missing_hosts, with_verdict
+from .._run.columns import ALL_OPERATIONS, ALL_WORKERS, KEY_COLUMNS, Step
+from .._run.definitions import DefinitionError
+from .._run.directory import RunDirectory
+from .._run.profiles import profile_text, profiles_by_sha256
+from .._run.record import DEFAULT_VOLUME, HostRecord, host_label
+from .._run.run_files import RunDirectoryError
+from .._run.table_reader import TablesError, printable
+from .._run.tables import Tables, parse_tables
+from .._run.tester_options import with_variables
+from .._run.verdicts import ERROR, FAIL, GOOD, INCONCLUSIVE, PASS, WARN, WORST_FIRST, rank
+from .._run.volume_class import volume_class
+from .._run.words import Words, words_of
+from .capacity import ShownCapacity, shown_capacity
+from .folding import and_list, common_domain, fold_names, without_domain
+from .reproduce import run_options
+from .series import Series, SeriesKey, judges_text, series_of
+from .stalls import stall_period
 
 NOT_MEASURED = CHECK_MODE.without_verdict
 """Replaces the verdict in check mode."""

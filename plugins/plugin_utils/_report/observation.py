@@ -10,12 +10,12 @@ import datetime
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import more_hosts, shorten
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import LOG
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Within, as_dict, fits
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import mean_size_text
+from ...module_utils import _units
+from .._run.columns import LOG
+from .._run.shapes import Within, as_dict, fits
+from .._run.words import mean_size_text
+from .folding import more_hosts, shorten
+from .model import Host, Model
 
 SHOWN = 5
 """The maximum number of hosts with separate lines. Hosts that are slowest compared with their certificates come

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import UNJUDGED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import step_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Model
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import Step
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import can_certify
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import WORST_FIRST
+from ...module_utils import _units
+from .._kinds import UNJUDGED
+from .._run.columns import Step
+from .._run.profiles import can_certify
+from .._run.table_reader import printable
+from .._run.verdicts import WORST_FIRST
+from .figures import step_text
+from .model import Model
 
 
 def counts_of(model: Model) -> list[tuple[str, int]]:

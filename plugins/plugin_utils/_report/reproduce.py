@@ -15,12 +15,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils._command_lines import command, extra_variable
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.presets import PRESET, values_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import STREAMS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.parameters import VARIES
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import ALL
+from ...module_utils._command_lines import command, extra_variable
+from .._options.presets import PRESET, values_of
+from .._run.columns import STREAMS
+from .._run.parameters import VARIES
+from .._run.table_reader import printable
+from .._run.tester_options import ALL
 
 _LIST = re.compile(r"[0-9]{1,20}(?: [0-9]{1,20})*\Z")
 _DESCRIBED = re.compile(r"(place|stream)_[0-9]{1,2}\Z")

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import shorten
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, Step
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, row_size_text, size_text
+from .._run.columns import ALL_WORKERS, Step
+from .._run.words import Words, row_size_text, size_text
+from .folding import shorten
 
 WHOLE = "whole workload"
 LONGEST_NAME = 20

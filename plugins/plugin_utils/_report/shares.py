@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ...module_utils import _units
 
 
 def share_text(share: float) -> str:

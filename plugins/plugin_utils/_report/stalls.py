@@ -10,11 +10,11 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import at_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import COMMITS, Row
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables
+from ...module_utils import _units
+from .._run.columns import COMMITS, Row
+from .._run.table_reader import TablesError
+from .._run.tables import Tables
+from .series import at_text
 
 FEWEST = 5
 SHORTEST_SHARE = 1 / 3

@@ -15,8 +15,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import jinja2
-from ansible_collections.mqops.logdisk.plugins.plugin_utils import _kinds
 from markupsafe import Markup
+
+from .. import _kinds
 
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*\[\]<|~&$@#]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=/)|^>|^[+-](?=[ -]|$))")
 _CSS_SPECIAL = re.compile(r"[^A-Za-z0-9 .,:_-]")

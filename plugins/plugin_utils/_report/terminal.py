@@ -11,9 +11,9 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import UNJUDGED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import WORST_FIRST
+from ...module_utils import _units
+from .._kinds import UNJUDGED
+from .._run.verdicts import WORST_FIRST
 
 MOST_LINES = 25
 NARROWEST = 40

@@ -10,13 +10,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.metrics import metric_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.closest_limit import used_share
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import shorten
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import at_text, operations_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import Step
+from ...module_utils import _units
+from .._english.metrics import metric_text
+from .._judge.closest_limit import used_share
+from .._run.columns import Step
+from .folding import shorten
+from .model import Host, Model
+from .series import at_text, operations_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import parse_yaml, shown
+from .definitions import parse_yaml, shown
 
 _SEPARATORS = re.compile(r"[,\s]+")
 _BEFORE_UNIT = re.compile(r"(?<![^\s,])([0-9]+(?:\.[0-9]+)?)[ \t]+(?=(?:%|[KMGTkmgt](?:i?[Bb])?|[Bb])(?:[,\s]|\Z))")

@@ -22,9 +22,9 @@ import zlib
 from collections.abc import Iterator
 from typing import IO
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import is_run_id
+from .directory import RunDirectory
+from .files import read_file
+from .names import is_run_id
 
 MOST_PACKED_BYTES = 50 << 20
 MOST_BYTES = 2 << 30

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import CERTIFICATE, COMPARISON, POWER_CUTS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError, RunFiles
+from .names import CERTIFICATE, COMPARISON, POWER_CUTS
+from .run_files import RunDirectoryError, RunFiles
 
 MAX_CERTIFICATE_BYTES = 16 << 20
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 import re
 import zlib
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import ORDER, RECORD, is_table
+from .files import read_file
+from .names import ORDER, RECORD, is_table
 
 SUFFIX = ".gz"
 

@@ -14,7 +14,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import yaml
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+
+from ...module_utils import _units
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}\Z")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")

@@ -31,40 +31,20 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE, kind_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.kind import Kind
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.beside_records import (
-    Certificates,
-    comparisons,
-    power_cuts,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.compressed import LARGE_RUN_HOSTS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.expected_volumes import Volumes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import replace_link, write_file
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import is_finding
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import (
-    HOSTS,
-    MANIFEST,
-    RUN,
-    VERDICT,
-    is_run_id,
-    latest,
-    new_run_id,
-    volume_folder,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.orders import Orders, Samples
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.records import Records
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import (
-    MAX_RUN_BYTES,
-    RunDirectoryError,
-    RunFiles,
-    encode,
-    read_json,
-    with_seal,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Items, Keys, Maybe, Where, check
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import WORST_FIRST
+from .._kinds import CHECK_MODE, kind_of
+from .._kinds.kind import Kind
+from .beside_records import Certificates, comparisons, power_cuts
+from .compressed import LARGE_RUN_HOSTS
+from .expected_volumes import Volumes
+from .files import replace_link, write_file
+from .findings import is_finding
+from .moment import utc_now
+from .names import HOSTS, MANIFEST, RUN, VERDICT, is_run_id, latest, new_run_id, volume_folder
+from .orders import Orders, Samples
+from .records import Records
+from .run_files import MAX_RUN_BYTES, RunDirectoryError, RunFiles, encode, read_json, with_seal
+from .shapes import Items, Keys, Maybe, Where, check
+from .verdicts import WORST_FIRST
 
 SCHEMA_VERSION = 1
 """Schema of run.json."""

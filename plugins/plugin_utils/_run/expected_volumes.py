@@ -10,17 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import (
-    DISCOVERED,
-    HOSTS,
-    VOLUMES,
-    host_folder,
-    safe_name,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.records import Records
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError, RunFiles
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Items, Keys, misfit
+from .names import DISCOVERED, HOSTS, VOLUMES, host_folder, safe_name
+from .record import DEFAULT_VOLUME
+from .records import Records
+from .run_files import RunDirectoryError, RunFiles
+from .shapes import Items, Keys, misfit
 
 SCHEMA_VERSION = 1
 """Schema of volumes.json."""

@@ -25,8 +25,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import POD_DELETED, STEPS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import PLAIN
+from .lock_steps import POD_DELETED, STEPS
+from .shapes import PLAIN
 
 Finding = dict[str, Any]
 

@@ -15,8 +15,8 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
+from .table_reader import TablesError
+from .tables import parse_tables
 
 ROUNDS = "rounds"
 """The key of run.csv that says how many rounds were joined."""

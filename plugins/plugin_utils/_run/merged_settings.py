@@ -10,13 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.parameters import parameters_of, parameters_of_hosts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import (
-    of_hosts,
-    profile_data,
-    profile_sha256,
-    profiles_by_sha256,
-)
+from .parameters import parameters_of, parameters_of_hosts
+from .profiles import of_hosts, profile_data, profile_sha256, profiles_by_sha256
 
 _OF_HOSTS = ("host_array_settings", "host_targets", "host_classes")
 """The keys of run.json that contain values by host."""

@@ -11,18 +11,9 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import (
-    ORDER,
-    SAMPLES,
-    round_folder,
-    volume_folder,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import (
-    MAX_TABLE_BYTES,
-    RunDirectoryError,
-    RunFiles,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Items, Keys, Maybe, Within, check
+from .names import ORDER, SAMPLES, round_folder, volume_folder
+from .run_files import MAX_TABLE_BYTES, RunDirectoryError, RunFiles
+from .shapes import Items, Keys, Maybe, Within, check
 
 MAX_SAMPLES_BYTES = 80 << 20
 """The largest number of bytes that is accepted from one observer. An observer ends when its samples reach 64 MiB, but

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
+from .canonical import fingerprint
 
 NOT_RECORDED = "a profile that is not recorded"
 """Represents the profile of a volume in a run that was merged before records contained their profile."""

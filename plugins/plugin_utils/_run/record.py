@@ -12,17 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import DEFAULT, by_own_key, kind_named
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import is_data, is_finding
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import (
-    NUMBER,
-    PLAIN,
-    Items,
-    Keys,
-    Maybe,
-    Where,
-    check,
-)
+from .._kinds import DEFAULT, by_own_key, kind_named
+from .findings import is_data, is_finding
+from .shapes import NUMBER, PLAIN, Items, Keys, Maybe, Where, check
 
 SCHEMA_VERSION = 1
 DEFAULT_VOLUME = "log"

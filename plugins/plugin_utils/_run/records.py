@@ -14,27 +14,14 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.compressed import SUFFIX, read_either
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import UNREADABLE, finding
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import (
-    COMPARISON,
-    HOSTS,
-    POWER_CUTS,
-    RECORD,
-    is_table,
-    safe_name,
-    volume_folder,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data, profile_key
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord, RecordError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import (
-    MAX_TABLE_BYTES,
-    ChangedError,
-    RunDirectoryError,
-    RunFiles,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR
+from .compressed import SUFFIX, read_either
+from .findings import UNREADABLE, finding
+from .moment import utc_now
+from .names import COMPARISON, HOSTS, POWER_CUTS, RECORD, is_table, safe_name, volume_folder
+from .profiles import profile_data, profile_key
+from .record import HostRecord, RecordError
+from .run_files import MAX_TABLE_BYTES, ChangedError, RunDirectoryError, RunFiles
+from .verdicts import ERROR
 
 
 class Records:

@@ -14,21 +14,9 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.compressed import (
-    SUFFIX,
-    compress,
-    is_compressed,
-    read_either,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import write_file
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import (
-    CERTIFICATE,
-    MANIFEST,
-    SIGNATURE,
-    STATEMENT,
-    SUMMARY,
-    VERDICT,
-)
+from .compressed import SUFFIX, compress, is_compressed, read_either
+from .files import write_file
+from .names import CERTIFICATE, MANIFEST, SIGNATURE, STATEMENT, SUMMARY, VERDICT
 
 SEAL = "sha256"
 """The key of the SHA-256 of a JSON file's other content."""

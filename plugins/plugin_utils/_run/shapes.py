@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
+from .table_reader import printable
 
 _LARGEST = 1 << 64
 """The largest figure that is needed. Larger ones cannot be used in computations."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.parameters import VARIES, parameters_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
+from .parameters import VARIES, parameters_of
+from .tester_options import OptionError
 
 
 def check_group(group: str, host: str, groups: Mapping[str, Sequence[str]]) -> None:

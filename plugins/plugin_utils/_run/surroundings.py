@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _mounts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
+from ...module_utils import _mounts
+from .files import absolute
 
 REPORTS = "reports"
 """The default directory of reports, in the working directory."""

@@ -10,17 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import (
-    ALL_OPERATIONS,
-    ALL_STREAMS,
-    ALL_WORKERS,
-    MQ_LOG,
-    OBSERVER,
-    READ_SHARE,
-    STREAMS,
-    Row,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import LARGEST_NUMBER, TablesError, quoted
+from .columns import ALL_OPERATIONS, ALL_STREAMS, ALL_WORKERS, MQ_LOG, OBSERVER, READ_SHARE, STREAMS, Row
+from .table_reader import LARGEST_NUMBER, TablesError, quoted
 
 _ROUNDING_NS = 1
 """How much a mean may differ from the mean that is calculated from other rows."""

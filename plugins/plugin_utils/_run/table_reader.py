@@ -16,7 +16,7 @@ import io
 import re
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, Row
+from .columns import ALL_WORKERS, Row
 
 MAX_BYTES = {
     "run.csv": 1 << 20,

@@ -11,25 +11,10 @@ from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import (
-    ALL_OPERATIONS,
-    ALL_STREAMS,
-    ALL_WORKERS,
-    BLOCK,
-    KEY_COLUMNS,
-    OBSERVER,
-    Row,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.layout import Layout
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_checks import (
-    check_batches,
-    check_fidelity,
-    check_over,
-    check_steps,
-    is_of_averages,
-    is_of_streams,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import (
+from .columns import ALL_OPERATIONS, ALL_STREAMS, ALL_WORKERS, BLOCK, KEY_COLUMNS, OBSERVER, Row
+from .layout import Layout
+from .table_checks import check_batches, check_fidelity, check_over, check_steps, is_of_averages, is_of_streams
+from .table_reader import (
     DECIMAL_PATTERN,
     KEY_PATTERN,
     TablesError,
@@ -39,7 +24,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader im
     read_integer,
     typed_rows,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import LIVE_WORDS, Words, words_of
+from .words import LIVE_WORDS, Words, words_of
 
 SCHEMA_VERSION = 1
 

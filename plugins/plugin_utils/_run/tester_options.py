@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible.module_utils.parsing.convert_bool import boolean
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import read_list
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import COMMITS, MQ_LOG, STREAMS
+
+from ...module_utils import _units
+from .answers import read_list
+from .columns import COMMITS, MQ_LOG, STREAMS
 
 
 class OptionError(Exception):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ...module_utils import _units
 
 SIZE_VARIES = ("zfs",)
 """File systems whose size varies with the free space. For these, the size says nothing about the volume."""

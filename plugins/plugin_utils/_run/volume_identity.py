@@ -16,10 +16,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_class import size_of
+from .canonical import fingerprint
+from .record import HostRecord
+from .table_reader import printable
+from .volume_class import size_of
 
 _OF_THE_VOLUME = ("machine_id", "host", "mount_point", "volume")
 _OF_ITS_DISK = ("device_ids", "filesystem_uuid")

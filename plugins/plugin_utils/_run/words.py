@@ -11,14 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.layout import (
-    COMMIT_ROWS,
-    LIVE_LOG,
-    LOG_WRITES,
-    STREAM_ROWS,
-    Layout,
-)
+from ...module_utils import _units
+from .layout import COMMIT_ROWS, LIVE_LOG, LOG_WRITES, STREAM_ROWS, Layout
 
 _LONGEST_UNIT = 32
 """How many characters of the unit of load points are shown."""

@@ -16,8 +16,8 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import MANIFEST, SIGNATURE
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
+from .._run.names import MANIFEST, SIGNATURE
+from .._run.table_reader import printable
 
 _CHUNK_BYTES = 1 << 20
 _NAME = r"(?!\.\.?(?:/|\Z))[A-Za-z0-9_.~-]+"

@@ -11,13 +11,13 @@ import os
 import shlex
 from dataclasses import dataclass
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file, write_file
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import MANIFEST, SIGNATURE, STATEMENT
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing import manifest, ssh_keygen
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.ssh_keygen import Signer, SigningError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._signing.statement import statement
+from .._run.directory import RunDirectory
+from .._run.files import read_file, write_file
+from .._run.names import MANIFEST, SIGNATURE, STATEMENT
+from .._run.table_reader import printable
+from . import manifest, ssh_keygen
+from .ssh_keygen import Signer, SigningError
+from .statement import statement
 
 _MOST_MANIFEST_BYTES = 256 << 20
 _MOST_SIGNATURE_BYTES = 1 << 20

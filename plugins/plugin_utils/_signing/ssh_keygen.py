@@ -13,9 +13,9 @@ import subprocess
 import tempfile
 from dataclasses import dataclass
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import MOMENT
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
+from .._run.files import absolute
+from .._run.moment import MOMENT
+from .._run.table_reader import printable
 
 NAMESPACE = "run@mqops.logdisk"
 """The purpose of a signature. Signatures that were made for any other purpose are not valid."""

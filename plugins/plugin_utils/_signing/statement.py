@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import canonical
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import GOOD, PASS
+from .._run.canonical import canonical
+from .._run.record import host_label
+from .._run.table_reader import printable
+from .._run.verdicts import GOOD, PASS
 
 PASSED = "PASSED"
 WARNED = "WARNED"

@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester.sources import build_name, compiler_flags
+from .sources import build_name, compiler_flags
 
 
 class BinaryError(Exception):

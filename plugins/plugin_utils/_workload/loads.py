@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.answers import read_list
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
+from ...module_utils import _units
+from .._run.answers import read_list
+from .._run.tester_options import OptionError
 
 LOADS, TARGET, CLIMB, ROUNDS, POOL = "sweep_loads", "sweep_load_target", "sweep_climb", "sweep_rounds", "sweep_pool"
 AUTO = "auto"

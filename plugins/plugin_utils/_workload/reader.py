@@ -17,8 +17,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import COMMITS, MQ_LOG
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import (
+from .._run.columns import COMMITS, MQ_LOG
+from .._run.definitions import (
     DefinitionError,
     find_file,
     read_mapping,
@@ -29,11 +29,11 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions imp
     read_yaml,
     shown,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import LARGEST_LOAD
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import words_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload import values
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.values import ALL, WHOLE_PPM
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.workload import BUILT_IN, Place, Stream, Workload
+from .._run.tester_options import LARGEST_LOAD
+from .._run.words import words_of
+from . import values
+from .values import ALL, WHOLE_PPM
+from .workload import BUILT_IN, Place, Stream, Workload
 
 RING, RANDOM, WALK, RUNS = "ring", "random", "walk", "runs"
 _PATTERNS = (RING, RANDOM, WALK, RUNS)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
+from ...module_utils import _units
 
 WHOLE_PPM = 1_000_000
 LEAST_BYTES, MOST_BYTES = 512, 64 << 20

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import COMMITS, MQ_LOG, STREAMS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.values import WHOLE_PPM
+from .._run.columns import COMMITS, MQ_LOG, STREAMS
+from .values import WHOLE_PPM
 
 BUILT_IN = (MQ_LOG, COMMITS)
 """The workloads without streams; each has variables of its own."""

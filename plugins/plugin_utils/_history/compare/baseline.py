@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Entry, newest_of_each_run
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.selection import SelectionError, select
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import volumes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import History
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import GOOD, INCONCLUSIVE
+from ..._run.canonical import fingerprint
+from ..._run.verdicts import GOOD, INCONCLUSIVE
+from ..certificate import Entry, newest_of_each_run
+from ..states import volumes
+from ..store.history import History
+from .selection import SelectionError, select
 
 MOST_BEFORE = 10
 MOST_AFTER = 5

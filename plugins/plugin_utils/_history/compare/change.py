@@ -22,11 +22,11 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median, stdev
 
-from ansible_collections.mqops.logdisk.plugins.module_utils._units import format_ratio
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics import student_t
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.likeness import FEWEST_ALIKE, MAD_TO_DEVIATION
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.moderation import Spread, moderated
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import INCONCLUSIVE
+from ....module_utils._units import format_ratio
+from ..._numerics import student_t
+from ..._numerics.likeness import FEWEST_ALIKE, MAD_TO_DEVIATION
+from ..._numerics.moderation import Spread, moderated
+from ..._run.verdicts import INCONCLUSIVE
 
 WORSE = "worse"
 NON_INFERIOR = "non-inferior"

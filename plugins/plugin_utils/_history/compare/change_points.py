@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from statistics import fmean
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics import student_t
+from ..._numerics import student_t
 
 FEWEST_FOR_CHANGE_POINTS = 10
 MOST_FOR_CHANGE_POINTS = 200

@@ -16,37 +16,17 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils._units import format_ratio
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import (
-    ROW_KEYS,
-    Entry,
-    newest_of_each_run,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.baseline import MOST_EARLIER
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.change import (
-    FEWEST_ALIKE,
-    NON_INFERIOR,
-    WORSE,
-    ClassChange,
-    HostChange,
-    compare_class,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.selection import Selection, SelectionError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import (
-    Change,
-    Content,
-    RowKey,
-    changes,
-    class_of,
-    row_order,
-    rows_of,
-    why_incomparable,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import History
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import INCONCLUSIVE
+from ....module_utils._units import format_ratio
+from ..._run.canonical import fingerprint
+from ..._run.moment import utc_now
+from ..._run.table_reader import printable
+from ..._run.verdicts import INCONCLUSIVE
+from ..certificate import ROW_KEYS, Entry, newest_of_each_run
+from ..figures import Change, Content, RowKey, changes, class_of, row_order, rows_of, why_incomparable
+from ..store.history import History
+from .baseline import MOST_EARLIER
+from .change import FEWEST_ALIKE, NON_INFERIOR, WORSE, ClassChange, HostChange, compare_class
+from .selection import Selection, SelectionError
 
 SCHEMA_VERSION = 1
 ALPHA = 0.05

@@ -18,23 +18,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import (
-    ROW_KEYS,
-    Entry,
-    newest_of_each_run,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.change_points import (
-    ChangePoint,
-    change_points,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.nights import (
-    FEWEST_EARLIER,
-    IN_A_ROW,
-    Figure,
-    Watched,
-    watch,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import (
+from ..._numerics.likeness import likeness
+from ..._run.canonical import fingerprint
+from ..._run.moment import utc_now
+from ..._run.record import host_label
+from ..._run.table_reader import printable
+from ..certificate import ROW_KEYS, Entry, newest_of_each_run
+from ..figures import (
     IMPORTED,
     RATES,
     THROUGHPUT,
@@ -47,14 +37,11 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures imp
     rows_of,
     why_incomparable,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import volumes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import History, HistoryError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.wrong_dates import wrong_dates
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.likeness import likeness
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import utc_now
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
+from ..states import volumes
+from ..store.history import History, HistoryError
+from ..wrong_dates import wrong_dates
+from .change_points import ChangePoint, change_points
+from .nights import FEWEST_EARLIER, IN_A_ROW, Figure, Watched, watch
 
 SCHEMA_VERSION = 1
 DRIFTING = "drifting"

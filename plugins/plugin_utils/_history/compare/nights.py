@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 from statistics import fmean, median, stdev
 from typing import NamedTuple
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics import student_t
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.likeness import FEWEST_ALIKE
+from ..._numerics import student_t
+from ..._numerics.likeness import FEWEST_ALIKE
 
 FEWEST_EARLIER = 4
 """The number of usual certificates, or nights, that must precede the certificate or night that is compared with

@@ -12,27 +12,17 @@ from functools import cached_property
 from statistics import geometric_mean
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils._units import format_ratio
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import (
-    ROW_KEYS,
-    CertificateError,
-    Entry,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.baseline import (
-    comparable_with,
-    counting_with,
-    earlier_periods,
-    last_baseline,
-    own_entries,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.change import (
-    NON_INFERIOR,
-    WORSE,
-    HostChange,
-    compare_class,
-    count_runs,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import (
+from ....module_utils._units import format_ratio
+from ..._judge.comparison import SCHEMA_VERSION, can_be_compared, not_made
+from ..._numerics.likeness import FEWEST_ALIKE
+from ..._run.comparison import CERTIFICATES, is_asked
+from ..._run.directory import RunDirectory
+from ..._run.run_files import RunDirectoryError
+from ..._run.table_reader import TablesError
+from ..._run.verdicts import FAIL, INCONCLUSIVE, PASS
+from ..._run.words import size_text
+from ..certificate import ROW_KEYS, CertificateError, Entry
+from ..figures import (
     LATENCY_MEAN,
     RATES,
     THROUGHPUT,
@@ -45,21 +35,11 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures imp
     why_incomparable,
     why_unusable,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.filing import make_certificate
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import History, HistoryError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.comparison import (
-    SCHEMA_VERSION,
-    can_be_compared,
-    not_made,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.likeness import FEWEST_ALIKE
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.comparison import CERTIFICATES, is_asked
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import size_text
+from ..store.filing import make_certificate
+from ..store.history import History, HistoryError
+from ..store.open import open_history
+from .baseline import comparable_with, counting_with, earlier_periods, last_baseline, own_entries
+from .change import NON_INFERIOR, WORSE, HostChange, compare_class, count_runs
 
 Rows = dict[RowKey, float]
 

@@ -13,12 +13,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate, Entry
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import day_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.filing import certificates_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import History
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
+from ..._run.directory import RunDirectory
+from ..._run.files import absolute
+from ..certificate import Certificate, Entry
+from ..states import day_of
+from ..store.filing import certificates_of
+from ..store.history import History
 
 _SHA256 = re.compile(r"[0-9a-f]{6,64}")
 _DAYS = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:\.\.([0-9]{4}-[0-9]{2}-[0-9]{2}))?")

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
+from ..._run.table_reader import printable
 
 MAX_BYTES = 4 << 20
 """The largest file that is read; a run with seven block sizes has about 1 KiB."""

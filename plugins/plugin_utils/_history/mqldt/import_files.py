@@ -18,17 +18,17 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import SCHEMA_VERSION, Certificate
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import IMPORTED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.mqldt import csv_reader
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.mqldt.csv_reader import MqldtError, MqldtRun
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import History
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import ATTEMPT
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import MOMENT
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import INCONCLUSIVE
+from ..._judge.effect import ATTEMPT
+from ..._run.canonical import fingerprint
+from ..._run.files import read_file
+from ..._run.moment import MOMENT
+from ..._run.table_reader import printable
+from ..._run.verdicts import INCONCLUSIVE
+from ..certificate import SCHEMA_VERSION, Certificate
+from ..figures import IMPORTED
+from ..store.history import History
+from . import csv_reader
+from .csv_reader import MqldtError, MqldtRun
 
 _SEPARATORS = "-_."
 _DATE_AT_END = re.compile(r"(?:\A|[-_.])([0-9]{4}-[0-9]{2}-[0-9]{2})\Z")

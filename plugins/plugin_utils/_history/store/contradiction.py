@@ -17,27 +17,17 @@ import datetime
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import (
-    ROW_KEYS,
-    Certificate,
-    CertificateError,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity import LOAD_SEARCH
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import kind_named
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import judge_record, profile_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import UNREADABLE
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import MOMENT
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import ERROR as NOTHING_MEASURED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import Tables, parse_tables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import (
-    FAIL,
-    GOOD,
-    INCONCLUSIVE,
-    WORST_FIRST,
-    rank,
-)
+from ..._judge.capacity import LOAD_SEARCH
+from ..._kinds import kind_named
+from ..._records.host import judge_record, profile_of
+from ..._run.directory import RunDirectory
+from ..._run.findings import UNREADABLE
+from ..._run.moment import MOMENT
+from ..._run.record import ERROR as NOTHING_MEASURED
+from ..._run.record import HostRecord
+from ..._run.tables import Tables, parse_tables
+from ..._run.verdicts import FAIL, GOOD, INCONCLUSIVE, WORST_FIRST, rank
+from ..certificate import ROW_KEYS, Certificate, CertificateError
 
 _STATED = (
     "run_id",

@@ -7,24 +7,17 @@ the record, and stored."""
 
 from __future__ import annotations
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import (
-    Certificate,
-    CertificateError,
-    certificate_of,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.contradiction import (
-    refuse_contradiction,
-    refuse_other_content,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_record
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import kind_named
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.memory import Remembered
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError, printable
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
+from ..._judge.judged_records import judged_record
+from ..._kinds import kind_named
+from ..._kinds.memory import Remembered
+from ..._run.directory import RunDirectory
+from ..._run.record import HostRecord
+from ..._run.run_files import RunDirectoryError
+from ..._run.table_reader import TablesError, printable
+from ..._run.tables import parse_tables
+from ..certificate import Certificate, CertificateError, certificate_of
+from .contradiction import refuse_contradiction, refuse_other_content
+from .open import open_history
 
 _NEEDED_TABLES = ("run.csv", "results.csv")
 

@@ -23,34 +23,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import (
-    Certificate,
-    CertificateError,
-    Entry,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult, told_once
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.dating import (
-    Dated,
-    column_names,
-    column_values,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import IMPORTED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.lock_result import LockResult
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observed_result import ObservedResult
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.planned import Planned
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import reindexing
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.schema import MIGRATIONS, REINDEXED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import ATTEMPT
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import WRONG_CLOCK, Finding, finding
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import (
-    CLOCK_TOLERANCE_S,
-    MOMENT,
-    later,
-    seconds_between,
-    utc_now,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import DEFAULT_VOLUME
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
+from ..._judge.effect import ATTEMPT
+from ..._run.findings import WRONG_CLOCK, Finding, finding
+from ..._run.moment import CLOCK_TOLERANCE_S, MOMENT, later, seconds_between, utc_now
+from ..._run.record import DEFAULT_VOLUME
+from ..._run.table_reader import printable
+from ..certificate import Certificate, CertificateError, Entry
+from ..cut_result import CutResult, told_once
+from ..dating import Dated, column_names, column_values
+from ..figures import IMPORTED
+from ..lock_result import LockResult
+from ..observed_result import ObservedResult
+from ..planned import Planned
+from . import reindexing
+from .schema import MIGRATIONS, REINDEXED
 
 PATIENCE_S = 60.0
 """How long to wait for another process that is writing."""

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import History
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.archive import pack, unpack
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import is_run_id
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
+from ..._run.archive import pack, unpack
+from ..._run.directory import RunDirectory
+from ..._run.names import is_run_id
+from ..._run.run_files import RunDirectoryError
+from .history import History
+from .open import open_history
 
 
 def keep_if_asked(path: str, stage: int, place: str = "") -> str:

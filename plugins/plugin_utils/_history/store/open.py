@@ -9,16 +9,12 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import History, HistoryError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.postgresql import (
-    SCHEMES,
-    PostgresqlHistory,
-    refuse_password,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.sqlite import SqliteHistory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import absolute
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import Finding
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import REPORTS
+from ..._run.files import absolute
+from ..._run.findings import Finding
+from ..._run.surroundings import REPORTS
+from .history import History, HistoryError
+from .postgresql import SCHEMES, PostgresqlHistory, refuse_password
+from .sqlite import SqliteHistory
 
 PASSWORD_VARIABLE = "LOGDISK_HISTORY_PASSWORD"
 FILE_NAME = "history.sqlite"

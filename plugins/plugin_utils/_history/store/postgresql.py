@@ -12,12 +12,7 @@ import urllib.parse
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import (
-    APPEND_ONLY,
-    PATIENCE_S,
-    History,
-    HistoryError,
-)
+from .history import APPEND_ONLY, PATIENCE_S, History, HistoryError
 
 SCHEMES = ("postgresql://", "postgres://")
 CONNECT_TIMEOUT_S = 10

@@ -16,15 +16,11 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import (
-    Certificate,
-    CertificateError,
-    Entry,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.dating import column_names
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.canonical import fingerprint
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_identity import VolumeIdentity, identity_of
+from ..._run.canonical import fingerprint
+from ..._run.volume_identity import VolumeIdentity, identity_of
+from ..certificate import Certificate, CertificateError, Entry
+from ..cut_result import CutResult
+from ..dating import column_names
 
 _CUTS_OF_SCHEMA_3 = "sha256, run_id, host, volume, volume_id, judged_at, verdict, cuts, reason, claim, tests"
 

@@ -11,10 +11,10 @@ import os
 import shutil
 from collections.abc import Iterable
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.filing import certificates_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import History
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
+from ..._run.directory import RunDirectory
+from ..._run.run_files import RunDirectoryError
+from .filing import certificates_of
+from .history import History
 
 _RUN_FILE = "run.json"
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.kind import Kind
+from ..kind import Kind
 
 
 class Locks(Kind):
@@ -40,6 +40,6 @@ class Locks(Kind):
     @cached_property
     def own_shape(self) -> Any:
         """The shape of pairs and their steps."""
-        from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import SHAPE
+        from ..._run.lock_steps import SHAPE
 
         return SHAPE

@@ -9,16 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import DEFAULTS, MOST_LOCKS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import criteria
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import (
-    DefinitionError,
-    read_mapping,
-    read_number,
-    read_sequence,
-    shown,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import BASICS, STEPS
+from ..._judge.lock_limits import DEFAULTS, MOST_LOCKS
+from ..._run.definitions import DefinitionError, read_mapping, read_number, read_sequence, shown
+from ..._run.lock_steps import BASICS, STEPS
+from .. import criteria
 
 _MOST_S = {"load_s": 86_400}
 """The largest allowed values of the keys that allow more than an hour."""

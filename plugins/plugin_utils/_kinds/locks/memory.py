@@ -6,12 +6,12 @@
 
 from __future__ import annotations
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.lock_result import LockResult
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.locks import results_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import History
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import memory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.memory import Remembered
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ..._history.lock_result import LockResult
+from ..._history.locks import results_of
+from ..._history.store.history import History
+from ..._run.directory import RunDirectory
+from .. import memory
+from ..memory import Remembered
 
 
 class Results(Remembered):

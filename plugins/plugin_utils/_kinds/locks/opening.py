@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import SettingsError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import opening
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.pairs import PairsError, check_pairs
+from ..._fleet.settings import SettingsError
+from ..._locks.pairs import PairsError, check_pairs
+from .. import opening
 
 
 class Opening(opening.Opening):

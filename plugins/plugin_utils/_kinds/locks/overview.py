@@ -10,28 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.lock_figures import late_writes_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.locks import step_title
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import TAKEOVER_LIMIT
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.pairs import (
-    ShownPair,
-    findings_about,
-    pairs_of,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes import LogAxis
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.badge import badge
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.columns import (
-    LONG_TEXT,
-    NAME,
-    NUMBER,
-    PICTURE,
-    TEXT,
-    Column,
-    filled,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import (
+from markupsafe import Markup
+
+from ....module_utils import _units
+from ..._english.lock_figures import late_writes_of
+from ..._english.locks import step_title
+from ..._judge.lock_limits import TAKEOVER_LIMIT
+from ..._report.charts.axes import LogAxis
+from ..._report.model import Host, Model
+from ..._report.page.badge import badge
+from ..._report.page.columns import LONG_TEXT, NAME, NUMBER, PICTURE, TEXT, Column, filled
+from ..._run.lock_steps import (
     CONCURRENT_UPDATES,
     CUT_OFF,
     HAND_OVER,
@@ -42,7 +31,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps impo
     figure,
     rows_of,
 )
-from markupsafe import Markup
+from .pairs import ShownPair, findings_about, pairs_of
 
 Shown = tuple[Host, Markup]
 """A host, and its name as a link."""

@@ -12,33 +12,19 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.lock_figures import row_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.locks import (
-    step_title,
-    why_not_covered,
-    why_open,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import TAKEOVER_LIMIT
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.pairs import findings_about
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.timeline import takeover_chart
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
-    LOCK_NOT_COVERED,
-    LOCK_UNDECIDED,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import (
-    CONCURRENT_UPDATES,
-    KEPT,
-    NOT_COVERED,
-    SETTINGS,
-    STEPS,
-    TAKEOVERS,
-    rows_of,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import PASS, rank
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import words_of
 from markupsafe import Markup
+
+from ..._english.findings import in_words
+from ..._english.lock_figures import row_text
+from ..._english.locks import step_title, why_not_covered, why_open
+from ..._judge.lock_limits import TAKEOVER_LIMIT
+from ..._report.model import Host
+from ..._run.findings import LOCK_NOT_COVERED, LOCK_UNDECIDED
+from ..._run.lock_steps import CONCURRENT_UPDATES, KEPT, NOT_COVERED, SETTINGS, STEPS, TAKEOVERS, rows_of
+from ..._run.verdicts import PASS, rank
+from ..._run.words import words_of
+from .pairs import findings_about
+from .timeline import takeover_chart
 
 OPEN_PAIRS = 3
 """Up to this number of other hosts, the results of each are expanded from the start."""

@@ -11,16 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import natural
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
-    LOCK_BROKEN,
-    LOCK_LIMIT,
-    LOCK_NOT_COVERED,
-    LOCK_UNDECIDED,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import rank
+from ..._report.folding import natural
+from ..._report.model import Host
+from ..._run.findings import LOCK_BROKEN, LOCK_LIMIT, LOCK_NOT_COVERED, LOCK_UNDECIDED
+from ..._run.record import host_label
+from ..._run.verdicts import rank
 
 _FINDINGS = (LOCK_BROKEN, LOCK_LIMIT, LOCK_UNDECIDED, LOCK_NOT_COVERED)
 

@@ -10,18 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes import chart, text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import shorten
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import (
-    CUT_OFF,
-    KEPT,
-    POD_DELETED,
-    figure,
-    figure_text,
-    late_writes,
-)
 from markupsafe import Markup
+
+from ....module_utils import _units
+from ..._report.charts.axes import chart, text
+from ..._report.folding import shorten
+from ..._run.lock_steps import CUT_OFF, KEPT, POD_DELETED, figure, figure_text, late_writes
 
 HEIGHT = 150
 _LEFT, _RIGHT = 14.0, 446.0

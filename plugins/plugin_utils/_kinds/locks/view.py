@@ -10,28 +10,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils._units import format_count
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.lock_figures import (
-    late_writes_of,
-    limits_told,
-    untested_text,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import view
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.overview import Overview
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.page import LocksSection
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.pairs import pairs_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.locks import advice_on_locks, key_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import shorten
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.overview import counts_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.badge import badge
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_part
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import open_metrics as om
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import TAKEOVERS, figure, rows_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, GOOD, INCONCLUSIVE, PASS, WARN
+from ....module_utils._units import format_count
+from ..._english.lock_figures import late_writes_of, limits_told, untested_text
+from ..._report.causes.locks import advice_on_locks, key_of
+from ..._report.folding import shorten
+from ..._report.overview import counts_of
+from ..._report.page.badge import badge
+from ..._report.template import render_part
+from ..._run import open_metrics as om
+from ..._run.lock_steps import TAKEOVERS, figure, rows_of
+from ..._run.verdicts import FAIL, GOOD, INCONCLUSIVE, PASS, WARN
+from .. import view
+from .overview import Overview
+from .page import LocksSection
+from .pairs import pairs_of
 
 if TYPE_CHECKING:
-    from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
     from markupsafe import Markup
+
+    from ..._report.model import Host, Model
 
 SHOWN = 5
 """The largest number of pairs that have lines of their own, worst first."""

@@ -7,7 +7,7 @@ storage."""
 
 from __future__ import annotations
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.kind import Kind
+from ..kind import Kind
 
 
 class Measurement(Kind):

@@ -6,19 +6,19 @@
 
 from __future__ import annotations
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.before import note_what_was_known
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.regression import hold_against_baseline
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.lock_result import LockResult
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.locks import results_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.planned import Planned, planned_by
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.power_cuts import look_up
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.filing import make_certificate
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import History
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import memory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.memory import Remembered
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
+from ..._history.before import note_what_was_known
+from ..._history.certificate import Certificate
+from ..._history.compare.regression import hold_against_baseline
+from ..._history.lock_result import LockResult
+from ..._history.locks import results_of
+from ..._history.planned import Planned, planned_by
+from ..._history.power_cuts import look_up
+from ..._history.store.filing import make_certificate
+from ..._history.store.history import History
+from ..._run.directory import RunDirectory
+from ..._run.record import HostRecord
+from .. import memory
+from ..memory import Remembered
 
 
 class Plans(Remembered):

@@ -10,12 +10,12 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.early_end import early_end_problem
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import LEAD_MIN_S, duration_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import SettingsError, shown
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.start_instant import PREPARATION_S, start_problem
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.start_instant import shown as shown_instant
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import opening
+from ..._fleet.early_end import early_end_problem
+from ..._fleet.schedule import LEAD_MIN_S, duration_text
+from ..._fleet.settings import SettingsError, shown
+from ..._fleet.start_instant import PREPARATION_S, start_problem
+from ..._fleet.start_instant import shown as shown_instant
+from .. import opening
 
 
 class Opening(opening.Opening):

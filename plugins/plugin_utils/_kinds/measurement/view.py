@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import view
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import fold_names
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import GOOD
+from ..._report.folding import fold_names
+from ..._run.verdicts import GOOD
+from .. import view
 
 if TYPE_CHECKING:
-    from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Model
+    from ..._report.model import Model
 
 
 class View(view.View):

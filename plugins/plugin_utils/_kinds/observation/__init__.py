@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.kind import Kind
+from ..kind import Kind
 
 WITHOUT_VERDICT = "observed"
 """Replaces the verdict on a live queue manager if the profile does not judge observations."""
@@ -44,7 +44,7 @@ class Observation(Kind):
     @cached_property
     def own_shape(self) -> Any:
         """The structure of the observed data, and of the comparison with the certificate."""
-        from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Items, Keys, Maybe
+        from ..._run.shapes import Items, Keys, Maybe
 
         certificate = Keys({"caveats": Maybe(Items(str)), "others": Maybe(Items(dict))})
         lists = dict.fromkeys(("intervals", "maxima"), Maybe(Items(dict)))

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import criteria
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError, shown
+from ..._run.definitions import DefinitionError, shown
+from .. import criteria
 
 _JUDGED = "judged"
 _INFORMATIVE = "informative"

@@ -7,13 +7,13 @@ compared, and how they compare."""
 
 from __future__ import annotations
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.live import hold_against_certificates
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observations import results_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observed_result import ObservedResult
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import History
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import memory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.memory import Remembered
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ..._history.live import hold_against_certificates
+from ..._history.observations import results_of
+from ..._history.observed_result import ObservedResult
+from ..._history.store.history import History
+from ..._run.directory import RunDirectory
+from .. import memory
+from ..memory import Remembered
 
 
 class Results(Remembered):

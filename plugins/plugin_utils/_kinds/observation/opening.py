@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.watching import check_observation, observed_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import opening
+from ..._fleet.watching import check_observation, observed_of
+from .. import opening
 
 
 class Opening(opening.Opening):

@@ -9,31 +9,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.live import ALIKE, FASTER, SLOWER
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import find_metric
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes import LogAxis
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import brief, shorten
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.observation import (
-    limit_of_mean,
-    log_figures,
-    number,
-    ratio_of,
-    size_of,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.badge import SIGNS, badge
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.columns import (
-    LONG_TEXT,
-    NAME,
-    PICTURE,
-    TEXT,
-    Column,
-    filled,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import PASS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import mean_size_text
 from markupsafe import Markup
+
+from ....module_utils import _units
+from ..._history.live import ALIKE, FASTER, SLOWER
+from ..._judge.metrics import find_metric
+from ..._report.charts.axes import LogAxis
+from ..._report.folding import brief, shorten
+from ..._report.model import Host, Model
+from ..._report.observation import limit_of_mean, log_figures, number, ratio_of, size_of
+from ..._report.page.badge import SIGNS, badge
+from ..._report.page.columns import LONG_TEXT, NAME, PICTURE, TEXT, Column, filled
+from ..._run.verdicts import PASS
+from ..._run.words import mean_size_text
 
 OUTCOMES = {SLOWER: "slower", FASTER: "faster", ALIKE: "as certified"}
 

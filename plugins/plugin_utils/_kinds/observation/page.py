@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.live import ALIKE, FASTER, SLOWER
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.sources import SOURCES
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes import (
+from markupsafe import Markup
+
+from ....module_utils import _units
+from ..._history.live import ALIKE, FASTER, SLOWER
+from ..._observe.sources import SOURCES
+from ..._report.charts.axes import (
     BOTTOM,
     LEFT,
     RIGHT,
@@ -26,8 +28,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes 
     line,
     thinned,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.observation import (
+from ..._report.model import Host
+from ..._report.observation import (
     HIGH,
     caveats,
     certificate_text,
@@ -38,8 +40,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.observation 
     size_of,
     trend_text,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import mean_size_text
-from markupsafe import Markup
+from ..._run.words import mean_size_text
 
 BEYOND = 1.05
 """A utilisation above this value is impossible, but can result from rolling averages."""

@@ -9,23 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ansible_collections.mqops.logdisk.plugins.module_utils._units import format_count
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import view
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.observation import WITHOUT_VERDICT
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.observation.overview import Overview, finding_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.observation.page import ObservationSection
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.observation import (
-    number,
-    observation_lines,
-    ratio_of,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.overview import counts_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_part
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import open_metrics as om
+from ....module_utils._units import format_count
+from ..._report.observation import number, observation_lines, ratio_of
+from ..._report.overview import counts_of
+from ..._report.template import render_part
+from ..._run import open_metrics as om
+from .. import view
+from . import WITHOUT_VERDICT
+from .overview import Overview, finding_text
+from .page import ObservationSection
 
 if TYPE_CHECKING:
-    from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
     from markupsafe import Markup
+
+    from ..._report.model import Host, Model
 
 
 class View(view.View):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.kind import Kind
+from ..kind import Kind
 
 
 class PowerCut(Kind):
@@ -40,7 +40,7 @@ class PowerCut(Kind):
     @cached_property
     def own_shape(self) -> Any:
         """The shape of the data about cuts and losses."""
-        from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Items, Keys
+        from ..._run.shapes import Items, Keys
 
         cut = Keys({"rows": Items(dict), "outcome": str, "reason": str, "number": int})
         loss = Keys(dict.fromkeys(("loss", "consequence", "next_step"), str))
@@ -49,6 +49,6 @@ class PowerCut(Kind):
     def in_its_terms(self, message: str) -> str:
         """Return a message about the variables of a sweep, reworded for those of power cuts. The variables of a sweep
         are used to plan the files."""
-        from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.terms import in_terms_of_cuts
+        from ..._durability.terms import in_terms_of_cuts
 
         return in_terms_of_cuts(message)

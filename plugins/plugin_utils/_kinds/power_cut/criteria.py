@@ -10,13 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import criteria
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import (
-    DefinitionError,
-    read_mapping,
-    read_number,
-    shown,
-)
+from ..._run.definitions import DefinitionError, read_mapping, read_number, shown
+from .. import criteria
 
 BLIND_MS = 1000
 """How many milliseconds of writing may go missing unnoticed at the end of a power cut that counts as kept, if the

@@ -7,12 +7,12 @@ account."""
 
 from __future__ import annotations
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.power_cuts import results_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import History
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import memory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.memory import Remembered
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ..._history.cut_result import CutResult
+from ..._history.power_cuts import results_of
+from ..._history.store.history import History
+from ..._run.directory import RunDirectory
+from .. import memory
+from ..memory import Remembered
 
 
 class Results(Remembered):

@@ -12,34 +12,19 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import (
-    INCONCLUSIVE,
-    KEPT,
-    LOST,
-    OUTCOMES,
-    total_row,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import (
-    CERTIFYING_BOUND,
-    chance_bound,
-    percent_upwards,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.power_cuts import wanted_cuts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.power_cut.said import counts_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes import LogAxis
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.observation import number
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.badge import badge
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.columns import (
-    NAME,
-    PICTURE,
-    TEXT,
-    Column,
-    filled,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data
 from markupsafe import Markup
+
+from ....module_utils import _units
+from ..._durability.cut import INCONCLUSIVE, KEPT, LOST, OUTCOMES, total_row
+from ..._judge.durability import CERTIFYING_BOUND, chance_bound, percent_upwards
+from ..._judge.power_cuts import wanted_cuts
+from ..._report.charts.axes import LogAxis
+from ..._report.model import Host, Model
+from ..._report.observation import number
+from ..._report.page.badge import badge
+from ..._report.page.columns import NAME, PICTURE, TEXT, Column, filled
+from ..._run.profiles import profile_data
+from .said import counts_text
 
 Shown = tuple[Host, Markup]
 """A row for a host, with its name as a link."""

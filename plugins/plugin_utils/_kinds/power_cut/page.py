@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import INCONCLUSIVE, KEPT, LOST
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.power_cut.said import counts_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.observation import number
+from ....module_utils import _units
+from ..._durability.cut import INCONCLUSIVE, KEPT, LOST
+from ..._report.model import Host
+from ..._report.observation import number
+from .said import counts_text
 
 OUTCOME_CLASSES = {KEPT: "pass", LOST: "fail", INCONCLUSIVE: "inconclusive"}
 """The verdict whose colour is used for an outcome."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import OUTCOMES
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import more_hosts, shorten
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL
+from ....module_utils import _units
+from ..._durability.cut import OUTCOMES
+from ..._report.folding import more_hosts, shorten
+from ..._report.model import Host, Model
+from ..._run.verdicts import FAIL
 
 SHOWN = 5
 """The maximum number of hosts with separate lines, worst first."""

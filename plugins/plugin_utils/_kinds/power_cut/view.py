@@ -9,28 +9,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils._units import format_count
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import OUTCOMES
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import why_not_certifying
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.power_cuts import wanted_cuts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import view
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.power_cut.overview import Overview
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.power_cut.page import DurabilitySection
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.power_cut.said import (
-    advice_on_cuts,
-    durability_lines,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.observation import number
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.overview import counts_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_part
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import open_metrics as om
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import POWER_CUTS_BEFORE
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import PASS
+from ....module_utils._units import format_count
+from ..._durability.cut import OUTCOMES
+from ..._judge.durability import why_not_certifying
+from ..._judge.power_cuts import wanted_cuts
+from ..._report.observation import number
+from ..._report.overview import counts_of
+from ..._report.template import render_part
+from ..._run import open_metrics as om
+from ..._run.findings import POWER_CUTS_BEFORE
+from ..._run.profiles import profile_data
+from ..._run.verdicts import PASS
+from .. import view
+from .overview import Overview
+from .page import DurabilitySection
+from .said import advice_on_cuts, durability_lines
 
 if TYPE_CHECKING:
-    from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
     from markupsafe import Markup
+
+    from ..._report.model import Host, Model
 
 
 class View(view.View):

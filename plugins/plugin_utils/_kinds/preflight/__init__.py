@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.kind import Kind
+from ..kind import Kind
 
 
 class Preflight(Kind):

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils._units import format_count
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import view
+from ....module_utils._units import format_count
+from .. import view
 
 if TYPE_CHECKING:
-    from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
+    from ..._report.model import Host, Model
 
 
 class View(view.View):

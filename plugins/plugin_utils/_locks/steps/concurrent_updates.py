@@ -7,10 +7,10 @@ torn."""
 
 from __future__ import annotations
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import Locker
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.protocol import Answer
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import RECORD, Stage
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import Figures, broken, undecided
+from ..locker import Locker
+from ..protocol import Answer
+from ..stage import RECORD, Stage
+from ..step import Figures, broken, undecided
 
 UPDATES, FEWEST = 1000, 10
 """How many times each host adds one, and how many times at least if the file server is slow."""

@@ -10,11 +10,11 @@ from __future__ import annotations
 import contextlib
 from typing import Protocol
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.load import Load, Writer
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import END_S
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import Stage
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import Figures, StepEnd, broken, undecided
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.takeover import WRITE_S, Takeover
+from ..load import Load, Writer
+from ..locker import END_S
+from ..stage import Stage
+from ..step import Figures, StepEnd, broken, undecided
+from ..takeover import WRITE_S, Takeover
 
 RETURN_S = 180.0
 """How long the writers of the old holder may take to end after its host is back. NFS clients wait for up to a minute

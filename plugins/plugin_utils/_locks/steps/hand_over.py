@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import statistics
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import Locker
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.protocol import HELD
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import LOCK, Stage, found_within, held, refused
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import Figures, broken
+from ..locker import Locker
+from ..protocol import HELD
+from ..stage import LOCK, Stage, found_within, held, refused
+from ..step import Figures, broken
 
 OPERANDS = {"unlock": (LOCK,), "close": (LOCK,), "exit": (), "kill": ()}
 """How the holder releases the lock, with the arguments of the command."""

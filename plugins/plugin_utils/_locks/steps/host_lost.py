@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.agent import LATE_LINE_NS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.background import Background, CommandResult
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import Lockers
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.prober import Prober
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import Stage
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import Figures, StepEnd, broken, undecided
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.takeover import Takeover
+from ..agent import LATE_LINE_NS
+from ..background import Background, CommandResult
+from ..locker import Lockers
+from ..prober import Prober
+from ..stage import Stage
+from ..step import Figures, StepEnd, broken, undecided
+from ..takeover import Takeover
 
 BREAK_S = 120.0
 """How long after the end of the command the connection to the host may last, because some commands return before they

@@ -6,8 +6,8 @@
 
 from __future__ import annotations
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import Stage
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import Figures, undecided
+from ..stage import Stage
+from ..step import Figures, undecided
 
 LOCKERS = 8
 COUNT_S = 300.0

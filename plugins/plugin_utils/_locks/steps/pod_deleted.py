@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.agent import LATE_LINE_NS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.background import Background, CommandResult
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.load import load
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.prober import Prober, refuse_early
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import LOCK, Stage
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import Figures, broken, undecided
+from ..agent import LATE_LINE_NS
+from ..background import Background, CommandResult
+from ..load import load
+from ..prober import Prober, refuse_early
+from ..stage import LOCK, Stage
+from ..step import Figures, broken, undecided
 
 END_S = 120.0
 """How long after the deletion the pod's tester may run. The API forgets the pod at once, and its node ends it later."""

@@ -6,10 +6,10 @@
 
 from __future__ import annotations
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import Locker
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.protocol import HELD
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import LOCK, Stage, refused
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import Figures, StepEnd, broken
+from ..locker import Locker
+from ..protocol import HELD
+from ..stage import LOCK, Stage, refused
+from ..step import Figures, StepEnd, broken
 
 TRIES, FEWEST = 100, 5
 """How many attempts are made, and how many at least if the file server is slow."""

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.background import Background, CommandResult
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.load import load
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import END_S
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.prober import Prober, refuse_early
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.reader import SCAN_S, Reader
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import LOCK, LOG, OPEN_LOG, Stage
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import Figures, broken, undecided
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.settings import VISIBLE_S
+from ..background import Background, CommandResult
+from ..load import load
+from ..locker import END_S
+from ..prober import Prober, refuse_early
+from ..reader import SCAN_S, Reader
+from ..stage import LOCK, LOG, OPEN_LOG, Stage
+from ..step import Figures, broken, undecided
+from .settings import VISIBLE_S
 
 BEFORE_S = 10.0
 """For how long the holder writes before the failover, which shows how long its writes pause anyway."""

@@ -11,10 +11,10 @@ import secrets
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import CallError, Locker
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.protocol import DONE
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import NONCE, Stage
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import Figures, StepEnd, broken, undecided
+from ..locker import CallError, Locker
+from ..protocol import DONE
+from ..stage import NONCE, Stage
+from ..step import Figures, StepEnd, broken, undecided
 
 Settings = Mapping[str, Any]
 """The settings of a host, as the module ``lock_start`` returns them. They are untrusted."""

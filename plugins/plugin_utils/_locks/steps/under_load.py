@@ -7,10 +7,10 @@ other host must be refused."""
 
 from __future__ import annotations
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.load import load
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.prober import Prober
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import LOCK, Stage
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import Figures, broken, undecided
+from ..load import load
+from ..prober import Prober
+from ..stage import LOCK, Stage
+from ..step import Figures, broken, undecided
 
 
 def under_load(stage: Stage, load_s: float) -> Figures:

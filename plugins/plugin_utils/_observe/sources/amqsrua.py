@@ -16,8 +16,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import Observation, Options
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.published import (
+from ..._run.table_reader import printable
+from ..interval import Observation, Options
+from ..published import (
     CAVEAT_OF_AVERAGES,
     IN_USE,
     LARGEST,
@@ -32,8 +33,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.published i
     epoch_of,
     observation_of,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.samples import Sample
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
+from ..samples import Sample
 
 SOURCE = "amqsrua"
 TITLE = "what MQ publishes, from amqsrua"

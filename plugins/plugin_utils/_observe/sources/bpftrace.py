@@ -18,21 +18,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe import buckets
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import (
-    LOG,
-    Fact,
-    Interval,
-    Maximum,
-    Observation,
-    Options,
-    Over,
-    Second,
-    Stall,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.samples import Sample
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import Within
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
+from ..._run.shapes import Within
+from ..._run.table_reader import printable
+from .. import buckets
+from ..interval import LOG, Fact, Interval, Maximum, Observation, Options, Over, Second, Stall
+from ..samples import Sample
 
 SOURCE = "bpftrace"
 TITLE = "the system calls of the logger, from bpftrace"

@@ -24,9 +24,10 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _exposition
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import Fact, Observation, Options
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.published import (
+from ....module_utils import _exposition
+from ..._run.table_reader import printable, quoted
+from ..interval import Fact, Observation, Options
+from ..published import (
     CAVEAT_OF_AVERAGES,
     LARGEST,
     LATENCY,
@@ -39,8 +40,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.published i
     epoch_of,
     observation_of,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.samples import Sample
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable, quoted
+from ..samples import Sample
 
 SOURCE = "prometheus"
 TITLE = "what MQ publishes, from a Prometheus endpoint"

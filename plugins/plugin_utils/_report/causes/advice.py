@@ -10,16 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.disturbance import (
-    FOREIGN_IO,
-    FREEZE,
-    IO_LIMIT,
-    PROCESSORS,
-    QUOTA,
-    RUN_QUEUE,
-    STEAL,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
+from ..._judge.disturbance import FOREIGN_IO, FREEZE, IO_LIMIT, PROCESSORS, QUOTA, RUN_QUEUE, STEAL
+from ..._run.findings import (
     BASELINE,
     ELSEWHERE,
     ENDED_EARLY,
@@ -35,7 +27,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import
     SKIPPED,
     THROTTLED,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, MISSING, UNREACHABLE
+from ..._run.verdicts import FAIL, MISSING, UNREACHABLE
 
 STORAGE, SYSTEM, VIRTUAL, MQ = "storage", "operating system", "virtualization or cloud", "MQ"
 """The people to talk to."""

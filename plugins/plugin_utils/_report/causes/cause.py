@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import opened_for
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import fold_names
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
+from ....module_utils import _units
+from ..._kinds import opened_for
+from ..folding import fold_names
+from ..model import Host, Model
 
 LIMIT, BASELINE, QUALIFICATION, LEFTOVERS = "limit", "baseline", "qualification", "leftovers"
 """Kinds of causes. There are other kinds for testers that did not finish and for hosts without a measurement. The views

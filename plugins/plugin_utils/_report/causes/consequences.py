@@ -11,13 +11,13 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.commits import log_bytes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import NOT_STARTED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import JudgedRow
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import operations_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, COMMITS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, row_size_text
+from ....module_utils import _units
+from ..._estimate.commits import log_bytes
+from ..._judge.metrics import NOT_STARTED
+from ..._run.columns import ALL_WORKERS, COMMITS
+from ..._run.words import Words, row_size_text
+from ..model import JudgedRow
+from ..series import operations_text
 
 MESSAGE_BYTES = 2048
 _LOG = "log"

@@ -10,11 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.metrics import metric_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import find_metric
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import advice
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.cause import LIMIT, Cause, make_cause, who
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.limits import (
+from ..._english.metrics import metric_text
+from ..._judge.metrics import find_metric
+from ..._run.columns import COMMITS
+from ..._run.findings import BROKEN
+from ..._run.verdicts import rank
+from ..folding import and_list
+from ..model import Host, Model, only_just
+from ..series import at_text, operations_text
+from . import advice
+from .cause import LIMIT, Cause, make_cause, who
+from .limits import (
     SHOWN_SYMPTOMS,
     LimitGroup,
     Look,
@@ -29,17 +35,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.limit
     next_step,
     seen,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.symptoms import (
-    OF_CLASS,
-    medians_of,
-    symptoms_of,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import and_list
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model, only_just
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import at_text, operations_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import COMMITS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import BROKEN
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import rank
+from .symptoms import OF_CLASS, medians_of, symptoms_of
 
 FIRST = ("disturbed", "throttled", "plateau", "periodic", "first_pass", "steady", "some_slow", "tail", "low_rate")
 """The symptoms, in the order in which they explain others: if all writes of a host are slow, so are the slowest ones,

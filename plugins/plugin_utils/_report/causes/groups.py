@@ -17,35 +17,21 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE, KINDS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import advice
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.cause import (
-    BASELINE,
-    LEFTOVERS,
-    LONGEST_TEXT,
-    QUALIFICATION,
-    Cause,
-    instead,
-    make_cause,
-    who,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.faults import causes_of_limits
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.reasons import unexplained
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import natural, shorten
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED, Host, Model
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
-    FORESEEN,
-    OF_HISTORY,
-    RECORDED,
-    reasons_among,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import LIMIT as OF_LIMIT
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import QUALIFICATION as NOT_CERTIFIED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import ERROR, GOOD, PASS, rank
+from ..._english.findings import in_words
+from ..._kinds import CHECK_MODE, KINDS
+from ..._run.findings import FORESEEN, OF_HISTORY, RECORDED, reasons_among
+from ..._run.findings import LIMIT as OF_LIMIT
+from ..._run.findings import QUALIFICATION as NOT_CERTIFIED
+from ..._run.verdicts import ERROR, GOOD, PASS, rank
+from ..folding import natural, shorten
+from ..model import NOT_MEASURED, Host, Model
+from . import advice
+from .cause import BASELINE, LEFTOVERS, LONGEST_TEXT, QUALIFICATION, Cause, instead, make_cause, who
+from .faults import causes_of_limits
+from .reasons import unexplained
 
 if TYPE_CHECKING:
-    from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.view import View
+    from ..._kinds.view import View
 
 # The parts in which otherwise equal texts about hosts may differ: figures, addresses, and names that contain a number.
 _PARTICULAR = re.compile(r"\S*[0-9]\S*")

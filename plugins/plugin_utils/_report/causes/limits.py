@@ -11,36 +11,12 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.limits import why_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import MARGIN, NOT_STARTED, find_metric
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import advice
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.cause import (
-    LIMIT,
-    LONGEST_TEXT,
-    Cause,
-    count,
-    instead,
-    make_cause,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.consequences import (
-    Excess,
-    consequence_of,
-    consequence_of_stream,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.reasons import unexplained
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import (
-    and_list,
-    fold_names,
-    fold_sizes,
-    natural,
-    shorten,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, JudgedRow, Model
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import at_text, operations_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
+from ....module_utils import _units
+from ..._english.findings import in_words
+from ..._english.limits import why_text
+from ..._judge.metrics import MARGIN, NOT_STARTED, find_metric
+from ..._run.columns import ALL_WORKERS
+from ..._run.findings import (
     BROKEN,
     DISTURBED,
     ENDED_EARLY,
@@ -52,8 +28,15 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import
     OPEN,
     WAIVED,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, GOOD, PASS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words
+from ..._run.verdicts import FAIL, GOOD, PASS
+from ..._run.words import Words
+from ..folding import and_list, fold_names, fold_sizes, natural, shorten
+from ..model import Host, JudgedRow, Model
+from ..series import at_text, operations_text
+from . import advice
+from .cause import LIMIT, LONGEST_TEXT, Cause, count, instead, make_cause
+from .consequences import Excess, consequence_of, consequence_of_stream
+from .reasons import unexplained
 
 SHOWN_SYMPTOMS = 2
 """The maximum number of symptoms that are listed for a cause, the most frequent first."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import (
+from ..._judge.lock_limits import (
     COUNT_LIMIT,
     FAILOVER_PAUSE_LIMIT,
     FAILOVER_VERIFICATION_LIMIT,
@@ -20,22 +20,10 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits i
     TAKEOVER_LIMIT,
     VERIFICATION_LIMIT,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.locks import WAITER_LATE
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.advice import (
-    MQ,
-    STORAGE,
-    SYSTEM,
-    VIRTUAL,
-    Advice,
-    together,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
-    LOCK_BROKEN,
-    LOCK_LIMIT,
-    LOCK_NOT_COVERED,
-    LOCK_UNDECIDED,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import SAME_HOST, SERVER_FAILOVER
+from ..._judge.locks import WAITER_LATE
+from ..._run.findings import LOCK_BROKEN, LOCK_LIMIT, LOCK_NOT_COVERED, LOCK_UNDECIDED
+from ..._run.lock_steps import SAME_HOST, SERVER_FAILOVER
+from .advice import MQ, STORAGE, SYSTEM, VIRTUAL, Advice, together
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,15 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import (
-    LIMIT,
-    OF_HISTORY,
-    RECORDED,
-    reasons_among,
-    row_of,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import PASS
+from ..._run.findings import LIMIT, OF_HISTORY, RECORDED, reasons_among, row_of
+from ..._run.verdicts import PASS
+from ..model import Host
 
 
 def beside_limits(host: Host, limits: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -12,15 +12,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import find_metric
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.throttling import limit_notes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, JudgedRow
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import at_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, Step
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import PLATEAU
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import INCONCLUSIVE
+from ....module_utils import _units
+from ..._english.findings import in_words
+from ..._judge.metrics import find_metric
+from ..._judge.throttling import limit_notes
+from ..._run.columns import ALL_WORKERS, Step
+from ..._run.findings import PLATEAU
+from ..._run.verdicts import INCONCLUSIVE
+from ..model import Host, JudgedRow
+from ..series import at_text
 
 SEVERAL_TIMES = 3.0
 """If slow writes take at least this many times as long as fast ones, they are treated as a separate kind."""

@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
 from markupsafe import Markup
+
+from ....module_utils import _units
 
 WIDTH = 460
 HEIGHT = 260

@@ -10,9 +10,10 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.closest_limit import used_share
 from markupsafe import Markup
+
+from ....module_utils import _units
+from ..._judge.closest_limit import used_share
 
 _WIDTH, _HEIGHT = 120, 20
 _REACH = math.log(10)

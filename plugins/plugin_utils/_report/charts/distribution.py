@@ -10,26 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes import (
-    BOTTOM,
-    LEFT,
-    RIGHT,
-    TOP,
-    LogAxis,
-    chart,
-    duration_grid,
-    end_labels,
-    level_grid,
-    line,
-    room_for,
-    text,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import colours_of, shown_loads, shown_series
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import Series
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words
 from markupsafe import Markup
+
+from ....module_utils import _units
+from ..._run.words import Words
+from ..figures import colours_of, shown_loads, shown_series
+from ..model import Host
+from ..series import Series
+from .axes import BOTTOM, LEFT, RIGHT, TOP, LogAxis, chart, duration_grid, end_labels, level_grid, line, room_for, text
 
 BEYOND = 10
 """A percentile is drawn if at least this many writes took longer."""

@@ -11,8 +11,15 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes import (
+from markupsafe import Markup
+
+from ....module_utils import _units
+from ..._run.columns import ALL_WORKERS
+from ..._run.words import size_text
+from ..figures import shown_series
+from ..model import Host
+from ..series import Series, series_of
+from .axes import (
     BOTTOM,
     LEFT,
     MOST_LOADS,
@@ -28,12 +35,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes 
     text,
     thinned,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import shown_series
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import Series, series_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import size_text
-from markupsafe import Markup
 
 _STRIP = 24
 _FAIR = 1.1

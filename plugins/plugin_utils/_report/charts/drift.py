@@ -16,14 +16,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.changes import (
-    figure_text,
-    moments_text,
-    percent,
-    row_text,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes import apart
 from markupsafe import Markup
+
+from ..changes import figure_text, moments_text, percent, row_text
+from .axes import apart
 
 WIDTH = 640
 HEIGHT = 210

@@ -8,24 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.basis import Basis, Estimate, Measured
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.commits import OVERHEAD_BYTES
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes import (
-    BOTTOM,
-    LEFT,
-    RIGHT,
-    TOP,
-    LogAxis,
-    chart,
-    course_labels,
-    end_labels,
-    level_grid,
-    line,
-    upright_grid,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.estimates import ShownEstimates
 from markupsafe import Markup
+
+from ....module_utils import _units
+from ..._estimate.basis import Basis, Estimate, Measured
+from ..._estimate.commits import OVERHEAD_BYTES
+from ..estimates import ShownEstimates
+from .axes import BOTTOM, LEFT, RIGHT, TOP, LogAxis, chart, course_labels, end_labels, level_grid, line, upright_grid
 
 _POINTS = 40
 _TICKS = (1, 10, 100, 1 << 10, 10 << 10, 100 << 10, 1 << 20, 10 << 20, 100 << 20)

@@ -10,18 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.marks import (
-    LARGE,
-    SMALL,
-    WIDTH,
-    Marks,
-    picture,
-    piles,
-    ticks,
-    upright,
-)
 from markupsafe import Markup
+
+from ....module_utils import _units
+from .marks import LARGE, SMALL, WIDTH, Marks, picture, piles, ticks, upright
 
 _HEIGHT, _LANE = 66, 18
 _FEW = 60

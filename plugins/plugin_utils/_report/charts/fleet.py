@@ -14,18 +14,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes import LogAxis
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.marks import (
-    WIDTH,
-    Marks,
-    picture,
-    piles,
-    ticks,
-    upright,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import brief
 from markupsafe import Markup
+
+from ....module_utils import _units
+from ..folding import brief
+from .axes import LogAxis
+from .marks import WIDTH, Marks, picture, piles, ticks, upright
 
 MOST_STRIPS = 32
 NAMED = 3

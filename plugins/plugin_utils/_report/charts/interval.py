@@ -11,9 +11,10 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.changes import interval, percent
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes import apart
 from markupsafe import Markup
+
+from ..changes import interval, percent
+from .axes import apart
 
 WIDTH = 210
 HEIGHT = 22

@@ -11,10 +11,15 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.line import Line, NoLine, fit_line
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.changes import compared_rows
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes import (
+from markupsafe import Markup
+
+from ....module_utils import _units
+from ..._estimate.line import Line, NoLine, fit_line
+from ..._run.columns import ALL_WORKERS
+from ..._run.words import size_text
+from ..changes import compared_rows
+from ..model import Host
+from .axes import (
     BOTTOM,
     LEFT,
     MOST_LOADS,
@@ -30,10 +35,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes 
     line,
     thinned,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import size_text
-from markupsafe import Markup
 
 SERIES = (("max", "latency_max_ns"), ("p99", "latency_p99_ns"), ("mean", "latency_mean_ns"), ("p50", "latency_p50_ns"))
 """The lines, each with its name (the metric without its prefix) and its column."""

@@ -10,20 +10,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes import LogAxis
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.marks import (
-    LARGE,
-    SMALL,
-    WIDTH,
-    Marks,
-    picture,
-    piles,
-    ticks,
-    upright,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, PASS
 from markupsafe import Markup
+
+from ....module_utils import _units
+from ..._run.verdicts import FAIL, PASS
+from .axes import LogAxis
+from .marks import LARGE, SMALL, WIDTH, Marks, picture, piles, ticks, upright
 
 _HEIGHT = 66
 _FEW = 60

@@ -12,8 +12,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes import (
+from markupsafe import Markup
+
+from ....module_utils import _units
+from ..._run.columns import ALL_WORKERS
+from ..figures import colours_of, is_behind, shown_series
+from ..model import Host
+from ..series import Series, series_of
+from .axes import (
     BOTTOM,
     LEFT,
     RIGHT,
@@ -29,11 +35,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes 
     room_for,
     text,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import colours_of, is_behind, shown_series
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import Series, series_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS
-from markupsafe import Markup
 
 METRICS = ("latency_mean", "latency_p99", "response_mean", "response_p99")
 """Metrics that always have a chart if they have figures. Other metrics have one if there is a limit on them."""

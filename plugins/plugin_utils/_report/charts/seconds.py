@@ -11,21 +11,12 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes import (
-    LEFT,
-    RIGHT,
-    TOP,
-    WIDTH,
-    LogAxis,
-    duration_grid,
-    end_labels,
-    level_grid,
-    thinned,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import stream_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, mean_size_text, size_text
 from markupsafe import Markup
+
+from ....module_utils import _units
+from ..._run.words import Words, mean_size_text, size_text
+from ..series import stream_text
+from .axes import LEFT, RIGHT, TOP, WIDTH, LogAxis, duration_grid, end_labels, level_grid, thinned
 
 MAX_POINTS = 240
 MOST_STEPS = 32

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Model
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import SUMMARY
+from ..._run.names import SUMMARY
+from ..model import Model
 
 
 def _found() -> dict[str, Callable[[Model], Iterator[str]]]:

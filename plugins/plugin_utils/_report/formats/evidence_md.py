@@ -14,23 +14,23 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics import find_metric
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import badness
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import SHOWN
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.carried import capacity_lines
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.cause import LIMIT, Cause
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.groups import causes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import step_cell
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import and_list, fold_names, shorten
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model, ShownProfile
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.overview import parameters_of, qualifies_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import at_text, judges_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_template
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS, WARN
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import Words, size_text
+from ....module_utils import _units
+from ..._judge.metrics import find_metric
+from ..._judge.worst import badness
+from ..._options.table import SHOWN
+from ..._run.columns import ALL_WORKERS
+from ..._run.table_reader import printable
+from ..._run.verdicts import FAIL, INCONCLUSIVE, PASS, WARN
+from ..._run.words import Words, size_text
+from ..carried import capacity_lines
+from ..causes.cause import LIMIT, Cause
+from ..causes.groups import causes
+from ..figures import step_cell
+from ..folding import and_list, fold_names, shorten
+from ..model import Host, Model, ShownProfile
+from ..overview import parameters_of, qualifies_of
+from ..series import at_text, judges_text
+from ..template import render_template
 
 FILE = "evidence.md"
 AFTER_OTHERS = True

@@ -10,37 +10,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import repeated_defaults
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.groups import causes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.fleet import MOST_STRIPS, fleet_chart
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.latency import latency_charts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import brief
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.overview import (
-    counts_of,
-    parameters_of,
-    qualifies_of,
-    steps_of,
-    waivers_of,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.badge import CLASSES, SIGNS, badge, host_link
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.fleet import (
-    LEVELS,
-    FleetRow,
-    classes_of,
-    filters_of,
-    level,
-    limit_use_of,
-    strips_of,
-    used_text,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.header import versions
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.host import HostSection
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_page, render_part
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.worst_use import worst_use, worst_use_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS, WARN
 from markupsafe import Markup
+
+from ..._options.table import repeated_defaults
+from ..._run.table_reader import printable
+from ..._run.verdicts import FAIL, INCONCLUSIVE, PASS, WARN
+from ..causes.groups import causes
+from ..charts.fleet import MOST_STRIPS, fleet_chart
+from ..charts.latency import latency_charts
+from ..folding import brief
+from ..model import Host, Model
+from ..overview import counts_of, parameters_of, qualifies_of, steps_of, waivers_of
+from ..page.badge import CLASSES, SIGNS, badge, host_link
+from ..page.fleet import LEVELS, FleetRow, classes_of, filters_of, level, limit_use_of, strips_of, used_text
+from ..page.header import versions
+from ..page.host import HostSection
+from ..template import render_page, render_part
+from ..worst_use import worst_use, worst_use_text
 
 FILE = "index.html"
 

@@ -14,21 +14,11 @@ from dataclasses import dataclass
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.limits import and_others
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.reasons import beside_limits
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import NOT_MEASURED, Host, Model
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import (
-    ERROR,
-    FAIL,
-    GOOD,
-    INCONCLUSIVE,
-    MISSING,
-    PASS,
-    UNQUALIFIED,
-    UNREACHABLE,
-    WARN,
-)
+from ..._english.findings import in_words
+from ..._english.limits import and_others
+from ..._run.verdicts import ERROR, FAIL, GOOD, INCONCLUSIVE, MISSING, PASS, UNQUALIFIED, UNREACHABLE, WARN
+from ..causes.reasons import beside_limits
+from ..model import NOT_MEASURED, Host, Model
 
 FILE = "junit.xml"
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.worst_use import used_limits
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import open_metrics as om
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import WORST_FIRST
+from ..._run import open_metrics as om
+from ..._run.columns import ALL_WORKERS
+from ..._run.table_reader import printable
+from ..._run.verdicts import WORST_FIRST
+from ..model import Host, Model
+from ..worst_use import used_limits
 
 FILE = "logdisk.prom"
 

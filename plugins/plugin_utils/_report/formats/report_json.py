@@ -11,14 +11,14 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.basis import Estimate
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.headroom import Headroom
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.line import Line
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Limit
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import by_own_key
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.groups import causes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.estimates import ShownEstimates, shown_estimates
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model, ResultRow
+from ..._estimate.basis import Estimate
+from ..._estimate.headroom import Headroom
+from ..._estimate.line import Line
+from ..._judge.profile import Limit
+from ..._kinds import by_own_key
+from ..causes.groups import causes
+from ..estimates import ShownEstimates, shown_estimates
+from ..model import Host, Model, ResultRow
 
 FILE = "report.json"
 

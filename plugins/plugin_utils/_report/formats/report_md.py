@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.carried import capacity_lines, headroom_lines
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.cause import Cause
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.groups import causes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import Cell, cells, count_words
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import more_hosts, shorten
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.overview import counts_of, parameters_of, steps_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import markdown
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import Step
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import PASS
+from ....module_utils import _units
+from ..._run.columns import Step
+from ..._run.verdicts import PASS
+from ..carried import capacity_lines, headroom_lines
+from ..causes.cause import Cause
+from ..causes.groups import causes
+from ..figures import Cell, cells, count_words
+from ..folding import more_hosts, shorten
+from ..model import Host, Model
+from ..overview import counts_of, parameters_of, steps_of
+from ..template import markdown
 
 FILE = "report.md"
 

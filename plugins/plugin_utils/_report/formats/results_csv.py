@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
+from ..model import Host, Model
 
 FILE = "results.csv"
 

@@ -10,25 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import UNJUDGED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.carried import capacity_lines, headroom_lines
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.cause import QUALIFICATION
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.groups import causes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes import thinned
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import (
-    count_words,
-    figure_titles,
-    figures_of,
-    judged_series,
-    shown_figures,
-    step_cell,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import shorten
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model, counts_worst_first
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.terminal import DETAIL, MOST_LINES, TABLE, fit, head
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.worst_use import worst_use, worst_use_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import SUMMARY
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import GOOD, PASS
+from ..._kinds import UNJUDGED
+from ..._run.names import SUMMARY
+from ..._run.verdicts import GOOD, PASS
+from ..carried import capacity_lines, headroom_lines
+from ..causes.cause import QUALIFICATION
+from ..causes.groups import causes
+from ..charts.axes import thinned
+from ..figures import count_words, figure_titles, figures_of, judged_series, shown_figures, step_cell
+from ..folding import shorten
+from ..model import Host, Model, counts_worst_first
+from ..terminal import DETAIL, MOST_LINES, TABLE, fit, head
+from ..worst_use import worst_use, worst_use_text
 
 FILE = SUMMARY
 

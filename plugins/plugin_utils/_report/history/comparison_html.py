@@ -10,31 +10,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.changes import (
-    change_text,
-    fact_text,
-    figure_text,
-    interval,
-    percent,
-    row_text,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts import interval as interval_chart
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.comparison_txt import (
-    class_sentence,
-    host_sentence,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.columns import (
-    LONG_TEXT,
-    NAME,
-    NUMBER,
-    PICTURE,
-    TEXT,
-    Column,
-    filled,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_page
 from markupsafe import Markup
+
+from ....module_utils import _units
+from ..changes import change_text, fact_text, figure_text, interval, percent, row_text
+from ..charts import interval as interval_chart
+from ..page.columns import LONG_TEXT, NAME, NUMBER, PICTURE, TEXT, Column, filled
+from ..template import render_page
+from .comparison_txt import class_sentence, host_sentence
 
 SHOWN_LEFT_OUT = 200
 SHOWN_CHANGES = 100

@@ -11,16 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.changes import (
-    change_text,
-    figure_text,
-    interval,
-    moments_text,
-    percent,
-    row_text,
-    wrapped,
-)
+from ....module_utils import _units
+from ..changes import change_text, figure_text, interval, moments_text, percent, row_text, wrapped
 
 SHOWN_WORSE = 5
 SHOWN_UNDECIDED = 3

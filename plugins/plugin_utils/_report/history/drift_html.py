@@ -10,21 +10,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.changes import (
-    change_text,
-    figure_text,
-    moments_text,
-    percent,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.drift import (
-    IMPORTED_MARK,
-    MARKS,
-    OTHER_MARK,
-    chart,
-    legend,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.drift_txt import (
+from markupsafe import Markup
+
+from ....module_utils import _units
+from ..changes import change_text, figure_text, moments_text, percent
+from ..charts.drift import IMPORTED_MARK, MARKS, OTHER_MARK, chart, legend
+from ..page.columns import LONG_TEXT, NAME, NUMBER, TEXT, Column, filled
+from ..template import render_page
+from .drift_txt import (
     STATES,
     class_sentence,
     drift_outcome,
@@ -37,16 +30,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.drif
     newest_of,
     night_sentence,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.columns import (
-    LONG_TEXT,
-    NAME,
-    NUMBER,
-    TEXT,
-    Column,
-    filled,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_page
-from markupsafe import Markup
 
 DRAWN_VOLUMES = 1000
 """The largest number of volumes with a chart, worst first; the others are in drift.json."""

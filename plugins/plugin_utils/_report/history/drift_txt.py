@@ -12,16 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.changes import (
-    change_text,
-    figure_text,
-    moments_text,
-    percent,
-    row_text,
-    wrapped,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import host_label
+from ....module_utils import _units
+from ..._run.record import host_label
+from ..changes import change_text, figure_text, moments_text, percent, row_text, wrapped
 
 SHOWN_DRIFTING = 6
 SHOWN_OTHERS = 4

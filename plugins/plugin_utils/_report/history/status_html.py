@@ -13,26 +13,19 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.module_utils._command_lines import command
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import percent_upwards
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.changes import change_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.expiry import expiry_chart, has_bars, lanes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import brief, common_domain, without_domain
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.headroom import figure_text, headroom_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.columns import (
-    LONG_TEXT,
-    NAME,
-    NUMBER,
-    TEXT,
-    Column,
-    distinguishing,
-    filled,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import render_page
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.playbooks import as_started
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import days_text
 from markupsafe import Markup
+
+from ....module_utils import _units
+from ....module_utils._command_lines import command
+from ..._judge.durability import percent_upwards
+from ..._run.playbooks import as_started
+from ..._run.words import days_text
+from ..changes import change_text
+from ..charts.expiry import expiry_chart, has_bars, lanes
+from ..folding import brief, common_domain, without_domain
+from ..headroom import figure_text, headroom_text
+from ..page.columns import LONG_TEXT, NAME, NUMBER, TEXT, Column, distinguishing, filled
+from ..template import render_page
 
 FILE = "status.html"
 MOST_ROWS = 3000

@@ -7,10 +7,11 @@ names."""
 
 from __future__ import annotations
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import UNJUDGED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import MARKS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import brief
 from markupsafe import Markup
+
+from ..._kinds import UNJUDGED
+from ..figures import MARKS
+from ..folding import brief
 
 CLASSES = {**{verdict: f"v-{verdict}" for verdict in MARKS}, **dict.fromkeys((*UNJUDGED, ""), "v-none")}
 """The class of each verdict in the page's style."""

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.changes import UNKNOWN
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import brief
+from ..changes import UNKNOWN
+from ..folding import brief
 
 NUMBER, TEXT, LONG_TEXT, PICTURE, NAME = "", "left", "text", "left axis", "name"
 """The alignment of columns, as CSS classes of the page."""

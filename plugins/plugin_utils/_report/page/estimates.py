@@ -10,14 +10,15 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.basis import Basis, Estimate
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.commits import NS_PER_KM
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.reservations import TEXTS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.estimates import estimate_charts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.estimates import ShownEstimates, shown_estimates
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
 from markupsafe import Markup
+
+from ....module_utils import _units
+from ..._estimate.basis import Basis, Estimate
+from ..._estimate.commits import NS_PER_KM
+from ..._estimate.reservations import TEXTS
+from ..charts.estimates import estimate_charts
+from ..estimates import ShownEstimates, shown_estimates
+from ..model import Host
 
 _MARKS = "abcd"
 

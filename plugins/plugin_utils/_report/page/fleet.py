@@ -10,24 +10,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.likeness import FEWEST_ALIKE, likeness
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.fleet import Mark, Strip
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.limit_use import Use, limit_use_chart
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import Cell, cells
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import brief
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, Model
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.columns import (
-    Filter,
-    distinguishing,
-    numbers_of,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import SeriesKey, stream_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.shares import share_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.worst_use import used_limits
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import ALL_WORKERS, Step
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, PASS, WARN
 from markupsafe import Markup
+
+from ....module_utils import _units
+from ..._numerics.likeness import FEWEST_ALIKE, likeness
+from ..._run.columns import ALL_WORKERS, Step
+from ..._run.verdicts import FAIL, PASS, WARN
+from ..charts.fleet import Mark, Strip
+from ..charts.limit_use import Use, limit_use_chart
+from ..figures import Cell, cells
+from ..folding import brief
+from ..model import Host, Model
+from ..series import SeriesKey, stream_text
+from ..shares import share_text
+from ..worst_use import used_limits
+from .columns import Filter, distinguishing, numbers_of
 
 LEVELS = (
     ("half", "meets its limits and uses at most half of each"),

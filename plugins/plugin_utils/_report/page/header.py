@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import brief
+from ..folding import brief
 
 SHOWN = 3
 """The maximum number of versions of the tester that are named."""

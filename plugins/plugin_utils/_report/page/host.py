@@ -10,37 +10,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from ansible_collections.mqops.logdisk.plugins.module_utils import _units
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.changes import (
-    compared_rows,
-    figure_text,
-    percent,
-    row_text,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.bound import bound_bar
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.distribution import distribution_charts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.dots import first_pass_charts, worker_charts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.interval import Axis, picture, scale
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.latency import latency_charts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.load import capacity_chart, load_charts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.seconds import seconds_charts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.facts import ShownFact, grouped_facts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.fidelity import Property, fidelity_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import (
-    figure_titles,
-    figures_of,
-    shown_figures,
-    shown_loads,
-    shown_series,
-    step_cell,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.folding import shorten
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.estimates import EstimateSection
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.reproduce import Reproduction, reproduction
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.series import judges_text, series_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import PASS
 from markupsafe import Markup
+
+from ....module_utils import _units
+from ..._run.verdicts import PASS
+from ..changes import compared_rows, figure_text, percent, row_text
+from ..charts.bound import bound_bar
+from ..charts.distribution import distribution_charts
+from ..charts.dots import first_pass_charts, worker_charts
+from ..charts.interval import Axis, picture, scale
+from ..charts.latency import latency_charts
+from ..charts.load import capacity_chart, load_charts
+from ..charts.seconds import seconds_charts
+from ..facts import ShownFact, grouped_facts
+from ..fidelity import Property, fidelity_of
+from ..figures import figure_titles, figures_of, shown_figures, shown_loads, shown_series, step_cell
+from ..folding import shorten
+from ..model import Host
+from ..reproduce import Reproduction, reproduction
+from ..series import judges_text, series_of
+from .estimates import EstimateSection
 
 SETTINGS = "Options that differ between hosts"
 SHOWN_ROWS = 400

@@ -2,17 +2,19 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The layers of plugin_utils import each other in one direction only, and always by full names."""
+"""The layers of plugin_utils import each other in one direction only, by relative names."""
 
 from __future__ import annotations
 
-import ast
-from pathlib import Path
-
 import pytest
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils.source_imports import (
+    PACKAGE,
+    PLUGINS,
+    absolute,
+    imports,
+)
 
-PLUGINS = Path(__file__).resolve().parents[4] / "plugins"
-PREFIX = "ansible_collections.mqops.logdisk.plugins.plugin_utils."
+PREFIX = f"{PACKAGE}.plugin_utils."
 KINDS = PLUGINS / "plugin_utils" / "_kinds"
 """The folder that every layer may import. Its own modules, and the __init__.py of its subfolders, import nothing else.
 The other modules in these subfolders are above all layers."""
@@ -56,21 +58,6 @@ MAY_IMPORT = {
 }
 
 
-def imports(path):
-    """Return the import statements of a file as (level, module) pairs."""
-    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-    return [(node.level, node.module or "") for node in nodes if isinstance(node, ast.ImportFrom)]
-
-
-def imports_at_once(path):
-    """Return the modules that a file imports as soon as it is imported."""
-    return [
-        node.module or ""
-        for node in ast.parse(path.read_text(encoding="utf-8")).body
-        if isinstance(node, ast.ImportFrom)
-    ]
-
-
 def layer_of(module):
     """Return the layer of a module; the folder of a kind of run counts as a separate layer."""
     layer, *rest = module.removeprefix(PREFIX).split(".")
@@ -90,7 +77,7 @@ def test_every_layer_has_its_rule():
 
 @pytest.mark.parametrize("layer", sorted(MAY_IMPORT))
 def test_a_layer_imports_only_what_lies_below_it(layer):
-    modules = [module for path in files(PLUGINS / "plugin_utils" / layer) for _level, module in imports(path)]
+    modules = [module for path in files(PLUGINS / "plugin_utils" / layer) for module in imports(path)]
     assert {layer_of(module) for module in modules if module.startswith(PREFIX)} <= MAY_IMPORT[layer] | {KINDS.name}
 
 
@@ -103,12 +90,14 @@ def test_what_everything_may_ask_imports_nothing_else():
             for path in asked
         ),
     }
-    assert {module for path in asked for module in imports_at_once(path) if module.startswith("ansible")} <= inside
+    assert {
+        module for path in asked for module in imports(path, at_once=True) if module.startswith("ansible")
+    } <= inside
 
 
 @pytest.mark.parametrize("folder", sorted(path.parent.name for path in KINDS.glob("*/__init__.py")))
 def test_a_kind_of_run_does_not_know_the_others(folder):
-    modules = [module for path in files(KINDS / folder) for _level, module in imports(path)]
+    modules = [module for path in files(KINDS / folder) for module in imports(path)]
     layers = {layer_of(module) for module in modules if module.startswith(PREFIX)}
     assert {layer for layer in layers if layer.startswith("_kinds/")} <= {f"_kinds/{folder}"}
 
@@ -118,11 +107,11 @@ def test_only_the_fleet_knows_of_the_command_of_ansible():
         path.relative_to(PLUGINS / "plugin_utils").parts[0]
         for layer in MAY_IMPORT
         for path in files(PLUGINS / "plugin_utils" / layer)
-        for _level, module in imports(path)
+        for module in imports(path)
         if module.split(".")[0] == "ansible" and not module.startswith("ansible.module_utils.")
     }
     assert of_ansible == {"_fleet"}
 
 
-def test_nothing_is_imported_by_a_relative_name():
-    assert [path for path in files(PLUGINS) if any(level for level, _module in imports(path))] == []
+def test_everything_of_this_collection_is_imported_by_a_relative_name():
+    assert [path for path in files(PLUGINS) if absolute(path)] == []

@@ -27,6 +27,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import (
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord, RecordError
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils.source_imports import imports
 
 FOLDER = Path(_kinds.__file__).parent
 PLUGINS = fabricate.PROJECT / "plugins"
@@ -136,11 +137,7 @@ def test_nothing_else_knows_the_name_of_a_kind():
             node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)
         } & names
         folders = {f"{PACKAGE}._kinds.{folder_of(kind)}" for kind in EVERY if path.stem not in OF_ONE_KIND}
-        named |= {
-            node.module
-            for node in ast.walk(tree)
-            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(tuple(folders))
-        }
+        named |= {module for module in imports(path) if module.startswith(tuple(folders))}
         if named:
             found[where] = named
     assert found == {}
