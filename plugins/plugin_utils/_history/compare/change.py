@@ -12,18 +12,21 @@ its class. Non-inferiority must be shown by the unadjusted change, so that a cha
 ignored. Everything is computed from logarithms.
 
 Some hosts are noisier than others. A host has few runs, so the estimate of its noise is shifted towards the noise of
-its class (moderation.py).
+its class (moderation.py). Runs often resemble the run before them, so the errors are widened by the correlation of
+successive runs, which is found from all hosts of a class together (correlation.py).
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from statistics import fmean, median, stdev
 
 from ....module_utils._units import format_ratio
 from ..._numerics import student_t
+from ..._numerics.correlation import Counts, correlation_of_differences, correlation_of_successive, widening
 from ..._numerics.likeness import FEWEST_ALIKE, MAD_TO_DEVIATION
 from ..._numerics.moderation import Spread, moderated
 from ..._run.verdicts import INCONCLUSIVE
@@ -117,6 +120,8 @@ class ClassChange:
     The result is about these two sets of nights only. To distinguish the change from the effect of a single night,
     several nights are needed on each side, in alternation. ``shift`` is the median change of each row, with which hosts
     are compared. It is empty if there are too few hosts. The bounds are None if fewer than two hosts are left.
+    ``correlation`` is that of successive runs, by which the errors are widened. It is None if the error rests on the
+    changes of the hosts alone. If it is not known from the runs, it is mostly assumed.
     """
 
     hosts: tuple[HostChange, ...]
@@ -125,6 +130,8 @@ class ClassChange:
     lower_bound: float | None = None
     upper_bound: float | None = None
     non_inferior: bool = False
+    correlation: float | None = None
+    correlation_is_known: bool = True
 
 
 def compare_class(
@@ -154,15 +161,19 @@ def compare_class(
     complete = [host for host in hosts if (len(host.before), len(host.after)) == (len(before), len(after))]
     if before and after and len(complete) >= FEWEST_ALIKE:
         shift, questions = _hold_against_class(complete, _nights(earlier))
+        noise = questions[0].noise
+        correlation, is_known = noise.correlation if noise.within else None, True
     else:
         complete = [host for host in hosts if host.before and host.after]
-        shift, questions = [], [_hold_against_itself(host) for host in complete]
+        correlation, is_known = _of_successive(complete)
+        shift, questions = [], [_hold_against_itself(host, correlation) for host in complete]
     doubt = _Doubt(alpha, alpha * share, len(questions))
     changes = _judge(questions, rows, math.log1p(margin), doubt)
     names = {host.name for host in complete}
     missing = [_not_compared(host, len(before), len(after)) for host in hosts if host.name not in names]
     shifts = dict(zip(rows, map(math.expm1, shift)))
-    return _of_the_class(sorted(changes + missing, key=lambda change: change.host), shifts, margin, alpha)
+    found = _of_the_class(sorted(changes + missing, key=lambda change: change.host), shifts, margin, alpha)
+    return replace(found, correlation=correlation, correlation_is_known=is_known)
 
 
 def holm(p_values: Sequence[float], alpha: float) -> list[bool]:
@@ -206,13 +217,17 @@ class _Noise:
     and their degrees of freedom.
 
     ``common_degrees`` are the degrees of freedom that do not come from the compared runs; None if only one change of
-    each host is known. In that case, ``alike`` is the number of these hosts.
+    each host is known. In that case, ``alike`` is the number of these hosts. ``within`` are the sets of runs from which
+    the variation is known, and the correlations are those of successive runs: of the mean and of the rows.
     """
 
     host: float
     rows: tuple[float, ...]
     common_degrees: tuple[float, ...] | None
     alike: int = 1
+    within: Counts = field(default_factory=dict)
+    correlation: float = 0.0
+    row_correlation: float = 0.0
 
     def error(self, before: int, after: int) -> Error | None:
         """Return the error of a change between the given numbers of runs, or None if there are too few runs to
@@ -223,12 +238,16 @@ class _Noise:
             if self.alike > 1
             else math.inf
         )
+        wide, wide_rows = (
+            math.sqrt(widening(before, after, self.within, each)) for each in (self.correlation, self.row_correlation)
+        )
         found = []
         for place, deviation in enumerate((self.host, *self.rows)):
             degrees = self._degrees(before + after - 2, place)
             if self.alike == 1 and degrees < _FEWEST_DEGREES:
                 return None
-            found.append(Deviation(scale * max(_LEAST_DEVIATION, deviation), degrees, min(most, degrees)))
+            size = scale * (wide_rows if place else wide) * max(_LEAST_DEVIATION, deviation)
+            found.append(Deviation(size, degrees, min(most, degrees)))
         return Error(found[0], tuple(found[1:]))
 
     def _degrees(self, own: int, place: int) -> float:
@@ -318,8 +337,32 @@ def _hold_against_class(
     means = [fmean(row) for row in beyond_rows]
     middle = median(means)
     beyond = [mean - middle for mean in means]
-    noises = _noises_of_class(hosts, nights) or [_noise_of_one_change(beyond, beyond_rows)] * len(hosts)
+    noises = _noises_of_class(hosts, nights)
+    if noises:
+        noises = _widened(noises, hosts, beyond, beyond_rows)
+    else:
+        noises = [_noise_of_one_change(beyond, beyond_rows)] * len(hosts)
     return shift, [_Question(*parts) for parts in zip(hosts, beyond, beyond_rows, noises)]
+
+
+def _widened(
+    noises: Sequence[_Noise], hosts: Sequence[_Host], beyond: Sequence[float], beyond_rows: Sequence[Vector]
+) -> list[_Noise]:
+    """Return the variation between runs together with the correlation of successive runs. Runs that resemble the run
+    before them show too little variation, so the changes of most hosts of the class are larger than it explains."""
+    before, after = len(hosts[0].before), len(hosts[0].after)
+    errors = [noise.error(before, after) for noise in noises]
+    known = [error for error in errors if error is not None]
+    of_hosts = [change / error.host.size for change, error in zip(beyond, known)]
+    of_rows = [
+        change / deviation.size
+        for changes, error in zip(beyond_rows, known)
+        for change, deviation in zip(changes, error.rows)
+    ]
+    mean, row = (
+        correlation_of_differences(each, before, after, noises[0].within, len(hosts)) for each in (of_hosts, of_rows)
+    )
+    return [replace(noise, correlation=max(mean, row), row_correlation=row) for noise in noises]
 
 
 def _noise_of_one_change(beyond: Sequence[float], beyond_rows: Sequence[Vector]) -> _Noise:
@@ -356,6 +399,7 @@ def _noises_of_class(hosts: Sequence[_Host], nights: Sequence[Sequence[Mapping[s
     means = moderated([row[0] for row in spreads], len(hosts))
     rows = moderated([spread for row in spreads for spread in row[1:]], len(hosts))
     count = len(spreads[0]) - 1
+    within = Counter(len(runs) for own in sets for runs in own)
     noises = []
     for place, mean in enumerate(means):
         own_rows = rows[place * count : (place + 1) * count]
@@ -363,20 +407,39 @@ def _noises_of_class(hosts: Sequence[_Host], nights: Sequence[Sequence[Mapping[s
         deviations = [math.sqrt(spread.variance) for spread in known]
         noises.append(
             _Noise(
-                deviations[0], tuple(deviations[1:]), tuple(spread.degrees - compared for spread in known), len(hosts)
+                deviations[0],
+                tuple(deviations[1:]),
+                tuple(spread.degrees - compared for spread in known),
+                len(hosts),
+                within,
             )
         )
     return noises
 
 
-def _hold_against_itself(host: _Host) -> _Question:
+def _of_successive(hosts: Sequence[_Host]) -> tuple[float, bool]:
+    """Return the correlation of successive runs of some hosts, and whether their runs show it."""
+    return correlation_of_successive(
+        [fmean(run) for run in runs] for host in hosts for runs in (host.before, host.after, *host.earlier)
+    )
+
+
+def _hold_against_itself(host: _Host, correlation: float) -> _Question:
     """Return the host's unadjusted change, and how much its own runs differ."""
     sets = [runs for runs in (host.before, host.after, *host.earlier) if runs]
     degrees, rows = sum(len(runs) - 1 for runs in sets), len(host.before[0])
     earlier_degrees = degrees - (len(host.before) + len(host.after) - 2)
     of_mean, *of_rows = (math.fsum(squares) for squares in zip(*map(_squares, sets)))
     row = math.sqrt(math.fsum(of_rows) / (max(1, degrees) * rows))
-    noise = _Noise(math.sqrt(of_mean / max(1, degrees)), (row,) * rows, (earlier_degrees,))
+    noise = _Noise(
+        math.sqrt(of_mean / max(1, degrees)),
+        (row,) * rows,
+        (earlier_degrees,),
+        1,
+        Counter(map(len, sets)),
+        correlation,
+        correlation,
+    )
     return _Question(host, fmean(host.change), host.change, noise)
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from ....module_utils._units import format_ratio
 from ..._run.canonical import fingerprint
-from ..._run.moment import utc_now
+from ..._run.moment import seconds_between, utc_now
 from ..._run.table_reader import printable
 from ..._run.verdicts import INCONCLUSIVE
 from ..certificate import ROW_KEYS, Entry, newest_of_each_run
@@ -32,6 +32,9 @@ SCHEMA_VERSION = 1
 ALPHA = 0.05
 OUTCOMES = (WORSE, INCONCLUSIVE, NON_INFERIOR)
 """The worst first."""
+LEAST_HOURS = 36
+"""A few volumes are reported as worse only if the runs of each side are spread over this many hours: three nights.
+Runs of one day resemble each other more than a small class can show."""
 
 Rows = dict[RowKey, float]
 
@@ -49,7 +52,15 @@ class _Volume:
     before: dict[str, Rows] = field(default_factory=dict)
     after: dict[str, Rows] = field(default_factory=dict)
     earlier: dict[str, Rows] = field(default_factory=dict)
+    judged_at: dict[str, str] = field(default_factory=dict)
     changes: list[Change] = field(default_factory=list)
+
+    @property
+    def hours(self) -> float | None:
+        """How far the runs of a side are apart, of the side with the smaller spread; None if no side has two runs."""
+        sides = [sorted(self.judged_at[run_id] for run_id in side) for side in (self.before, self.after)]
+        spreads = [seconds_between(moments[0], moments[-1]) / 3600 for moments in sides if len(moments) > 1]
+        return min(spreads, default=None)
 
 
 @dataclass
@@ -206,6 +217,7 @@ def _read_volume(
                 reading.leave_out(label, entry, side, reason)
                 continue
             getattr(volume, side)[entry.run_id] = rows_of(content, reading.figure)
+            volume.judged_at[entry.run_id] = entry.judged_at
             used[number].append(content)
     if volume and all(used):
         volume.changes = changes(used[0][-1], used[1][-1])
@@ -272,7 +284,11 @@ def _compare(
     by_label = {volume.label: volume for volume in volumes}
     compared = {host.host for host in change.hosts}
     hosts = [*change.hosts, *(_without_run(volume) for volume in volumes if volume.label not in compared)]
+    if not change.correlation_is_known:
+        hosts = [_of_apart_runs(host, by_label[host.host].hours) for host in hosts]
+        change = replace(change, hosts=tuple(host for host in hosts if host.host in compared))
     part = _class_data(change, rows, len(before), len(after), margin)
+    part["assumption"] = _assumption(change, [volume.hours for volume in volumes])
     if part["worse_together"]:
         hosts = [_with_its_class(host, margin) for host in hosts]
     return part, [_host_data(host, by_label[host.host]) for host in hosts]
@@ -307,6 +323,22 @@ def _only(rows: Sequence[RowKey], run: Mapping[str, Rows]) -> dict[str, Rows]:
 def _without_run(volume: _Volume) -> HostChange:
     reason = "the runs in which it took part contain too few hosts of its class"
     return HostChange(volume.label, INCONCLUSIVE, len(volume.before), len(volume.after), reason=reason)
+
+
+def _of_apart_runs(change: HostChange, hours: float | None) -> HostChange:
+    """Do not name a host as worse if its runs are too close together to show how much runs differ."""
+    if change.outcome != WORSE or hours is None or hours >= LEAST_HOURS:
+        return change
+    reason = f"its runs of one side were made within {max(1, round(hours))} h; a few volumes need {LEAST_HOURS} h"
+    return replace(change, outcome=INCONCLUSIVE, reason=reason)
+
+
+def _assumption(change: ClassChange, hours: Iterable[float | None]) -> dict[str, float] | None:
+    """Return what a comparison assumes because its runs do not show it; None if they do, or if nothing follows."""
+    known = [each for each in hours if each is not None]
+    if change.correlation_is_known or change.correlation is None or not known:
+        return None
+    return {"correlation": change.correlation, "hours": min(known)}
 
 
 def _with_its_class(change: HostChange, margin: float) -> HostChange:
@@ -349,6 +381,7 @@ def _class_data(
         "change": change.change,
         "lower_bound": change.lower_bound,
         "upper_bound": change.upper_bound,
+        "correlation": change.correlation,
         "shift": [{**_row_data(row), "change": change.shift[row]} for row in rows if row in change.shift],
     }
 

@@ -72,7 +72,8 @@ def comparison_text(comparison: Mapping[str, Any], statement: str, page: str) ->
 def class_sentence(part: Mapping[str, Any]) -> str:
     """Return the result for a class as a whole in one sentence."""
     if not part["hold_against_class"]:
-        return "fewer than 8 volumes were in every run, so each one is compared with its own runs"
+        alone = "fewer than 8 volumes were in every run, so each one is compared with its own runs"
+        return alone + _assumption_text(part["assumption"])
     worse = f"{part['worse_hosts']} worse; " if part["worse_hosts"] else ""
     others = "the others" if worse else "all" if part["moved_together"] or part["worse_together"] else "they"
     if part["lower_bound"] is None:
@@ -85,6 +86,15 @@ def class_sentence(part: Mapping[str, Any]) -> str:
         )
     moved = "moved together" if part["moved_together"] else "did not move together"
     return f"{worse}{others} {moved}, {bounds}" + ("" if part["outcome"] != "inconclusive" else ", inconclusive")
+
+
+def _assumption_text(assumption: Mapping[str, float] | None) -> str:
+    if assumption is None:
+        return ""
+    return (
+        f"; assumes that successive runs have a correlation of {assumption['correlation']:.1f}; they were made within "
+        f"{max(1, round(assumption['hours']))} h"
+    )
 
 
 def host_sentence(host: Mapping[str, Any]) -> str:

@@ -112,6 +112,31 @@ def moderated(variances, degrees, hosts):
     return (weight * common + degrees * given) / (weight + degrees), weight + degrees
 
 
+def mean_of_correlated(count, r):
+    """Return the variance of the mean of that many successive values of variance 1."""
+    lags = numpy.subtract.outer(range(count), range(count))
+    return (r ** abs(lags)).mean()
+
+
+def widened(runs, r):
+    """Return the variance of the difference of two means, divided by what the variance within the sets suggests."""
+    within = sum(count * (1 - mean_of_correlated(count, r)) for count in runs) / (sum(runs) - len(runs))
+    return sum(mean_of_correlated(count, r) for count in runs) / (within * sum(1 / count for count in runs))
+
+
+def correlation_of(changes, runs, hosts):
+    """Return the correlation that explains the changes, which are in units of their standard errors."""
+    found = (numpy.quantile(abs(changes), 0.75) / stats.norm.ppf(0.875)) ** 2
+    if found <= 1:
+        r = 0
+    elif found >= widened(runs, 0.99):
+        r = 0.99
+    else:
+        r = optimize.brentq(lambda each: widened(runs, each) - found, 0, 0.99, xtol=1e-13)
+    weight = min(1, hosts / 10)
+    return weight * r + (1 - weight) * 0.5
+
+
 def oracle(before, after, alpha=0.05):
     """Return D, se_host, df, p and the outcome of each host, for a class of at least eight hosts."""
     before, after = numpy.array(before), numpy.array(after)  # [run][host][row]
@@ -134,6 +159,10 @@ def oracle(before, after, alpha=0.05):
     se_host, se_row = (
         numpy.maximum(se, 0.005 * c) * numpy.ones(shape) for se, shape in ((se_host, hosts), (se_row, (hosts, rows)))
     )
+    if n1 + n2 > 2:
+        of_rows = correlation_of((e / se_row).ravel(), (n1, n2), hosts)
+        of_means = max(of_rows, correlation_of(beyond / se_host, (n1, n2), hosts))
+        se_host, se_row = (se * math.sqrt(widened((n1, n2), r)) for se, r in ((se_host, of_means), (se_row, of_rows)))
     most = {1: 8, 2: 4}.get((n1, n2).count(1), math.inf)
     naming, naming_rows = min(most, df), min(most, df_rows)
     p = numpy.minimum(
