@@ -18,6 +18,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.fle
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.selection import select
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.comparison_txt import class_sentence
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import later
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import INCONCLUSIVE
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import made_up
 
@@ -50,6 +52,9 @@ def night(hosts, day, slow=(), spread=0.01, **fields):
 def compared(tmp_path):
     """Store certificates, and compare those of days 1 to 9 with those of days 10 to 19. Later days are not selected."""
 
+    def listed(side):
+        return [side] if isinstance(side, str) else side
+
     def compare(
         *certificates,
         hosts=None,
@@ -62,7 +67,11 @@ def compared(tmp_path):
             history.store(certificates)
             hosts = hosts or {each.content["host"] for each in certificates}
             return compare_fleet(
-                history, select(history, [before]), select(history, [after]), hosts, figure=figure, margin=margin
+                history,
+                *(select(history, listed(side)) for side in (before, after)),
+                hosts,
+                figure=figure,
+                margin=margin,
             )
 
     return compare
@@ -145,6 +154,27 @@ def test_a_few_hosts_are_held_against_their_own_runs(compared):
         {"h0": NON_INFERIOR, "h1": WORSE, "h2": NON_INFERIOR},
     )
     assert compared(*nights, hosts=["h0", "h2"])["outcome"] == NON_INFERIOR
+
+
+def test_a_few_hosts_are_not_named_by_runs_of_one_day(compared):
+    """Three runs of each side, either on three days or within four hours."""
+    for hours, outcome in ((4, INCONCLUSIVE), (48, WORSE)):
+        runs = []
+        for day, slow in ((1, ()), (11, [("h1", 1.6)])):
+            for number in range(3):
+                moment = later(f"2026-01-{day:02}T10:00:00Z", number * hours / 2 * 3600)
+                times = {"run_id": f"{hours}-{day}-{number}", "judged_at": moment}
+                runs += night(FEW, day + number, slow, volume_id=f"volume-{hours}", **times)
+        (first, last) = (f"{hours}-1-", f"{hours}-11-")
+        comparison = compared(
+            *runs, before=[f"{first}{number}" for number in range(3)], after=[f"{last}{number}" for number in range(3)]
+        )
+        assert host_of(comparison, "h1")["outcome"] == outcome
+        (part,) = comparison["classes"]
+        assert part["assumption"] == {"correlation": pytest.approx(0.4, abs=0.15), "hours": hours}
+        assert f"; they were made within {hours} h" in class_sentence(part)
+        reason = "its runs of one side were made within 4 h; a few volumes need 36 h"
+        assert (host_of(comparison, "h1")["reason"] == reason) == (hours == 4)
 
 
 def test_earlier_runs_tell_how_much_the_runs_of_a_few_hosts_differ(compared):

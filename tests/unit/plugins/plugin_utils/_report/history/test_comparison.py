@@ -57,6 +57,8 @@ def part(name, **fields):
         "runs_before": 3,
         "runs_after": 3,
         "hold_against_class": True,
+        "correlation": 0.3,
+        "assumption": None,
         "shift": [],
     }
     return {
