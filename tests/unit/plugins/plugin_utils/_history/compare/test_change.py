@@ -19,6 +19,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.cha
     holm,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics import likeness
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.correlation import widening
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import INCONCLUSIVE
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -348,7 +349,8 @@ def test_a_few_hosts_are_held_against_their_own_runs():
     assert outcomes(change) == {"h0": NON_INFERIOR, "h1": WORSE, "h2": NON_INFERIOR, "h3": NON_INFERIOR}
     assert (change.shift, change.non_inferior) == ({}, True)
     worse = host_of(change, "h1")
-    error = 0.01 * math.sqrt(2 / 3)  # of squares 2 x 2 x 0.01^2 over 4 degrees of freedom
+    assert 0.3 < change.correlation < 0.5 and not change.correlation_is_known
+    error = 0.01 * math.sqrt(2 / 3 * widened((3, 3), change.correlation))  # 2 x 2 x 0.01^2 / 4 degrees of freedom
     assert [(each.size, each.degrees) for each in (worse.error.host, *worse.error.rows)] == [
         pytest.approx((error, 4))
     ] * 3
@@ -412,7 +414,7 @@ def test_a_known_variance_decides_one_run_against_one():
     earlier = [run_of([[night + 3], [night - 2]]) for night in (*NIGHTS, 0, 0.01)]
     change = compared([[[0.0], [0.0]]], [[[0.0], [0.3]]], earlier=[earlier])
     assert outcomes(change) == {"h0": NON_INFERIOR, "h1": WORSE}
-    error = stats.tstd((*NIGHTS, 0, 0.01)) * math.sqrt(2)
+    error = stats.tstd((*NIGHTS, 0, 0.01)) * math.sqrt(2 * widening(1, 1, {5: 1}, change.correlation))
     assert [(host.error.host.size, host.error.host.degrees) for host in change.hosts] == [pytest.approx((error, 4))] * 2
     assert set(outcomes(compared([[[0.0], [0.0]]], [[[0.0], [0.3]]], earlier=[earlier[:4]])).values()) == {INCONCLUSIVE}
 
@@ -420,9 +422,12 @@ def test_a_known_variance_decides_one_run_against_one():
 def test_earlier_periods_may_lie_at_other_levels():
     """Only runs of the same period are compared with each other, regardless of what happened between two periods."""
     periods = [[run_of([[level + night]]) for night in NIGHTS] for level in (3, -2)]
-    (host,) = compared([[[0.0]]], [[[0.3]]], earlier=periods).hosts
+    change = compared([[[0.0]]], [[[0.3]]], earlier=periods)
+    (host,) = change.hosts
     assert (host.outcome, host.error.host.degrees) == (WORSE, 4)
-    assert host.error.host.size == pytest.approx(stats.tstd(NIGHTS) * math.sqrt(2))
+    assert host.error.host.size == pytest.approx(
+        stats.tstd(NIGHTS) * math.sqrt(2 * widening(1, 1, {3: 2}, change.correlation))
+    )
 
 
 def test_a_class_with_a_share_of_the_doubt_names_less_easily():

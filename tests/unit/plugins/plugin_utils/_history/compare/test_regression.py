@@ -183,7 +183,7 @@ def test_a_class_of_eight_decides_by_fewer_runs_and_knows_a_common_night(tmp_pat
     nights = Nights(tmp_path, [f"h{number}" for number in range(10)])
     for _ in range(3):
         nights.certify("")
-    common = dict.fromkeys(nights.hosts, 1.05)
+    common = dict.fromkeys(nights.hosts, 1.03)
     directory, found = nights.certify(slower={**common, "h3": 1.4})
     assert found == {**dict.fromkeys(nights.hosts, "pass"), "h3": "fail"}
     assert "beyond its class most at 4 KiB" in reason(directory, "h3")
