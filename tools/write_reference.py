@@ -6,7 +6,7 @@ docs/variables.md   from the argument specs of the roles
 docs/playbooks.md   from the comments at the top of the playbooks
 docs/limit_ids.md   from the profiles of this collection
 docs/metrics.md     from the figures that a profile can limit
-docs/next_steps.md  from the advice that the report gives
+docs/causes.md      its last sections, from the advice that the report gives
 docs/report_json.md from the descriptions in docs/report.schema.json
 
     PYTHONPATH=collections .venv-dev/bin/python tools/write_reference.py
@@ -153,11 +153,11 @@ A limit on a metric of *run*, *target* or *capacity* cannot have a `stream`, a s
 [writing_profiles.md](writing_profiles.md#metrics) describes other percentiles.
 """
 
-NEXT_STEPS_HEAD = """# Next steps
+NEXT_STEPS_HEAD = """<!-- `make reference` writes the rest: change plugins/plugin_utils/_report/causes/advice.py. -->
 
-For each cause, the report says what to do next and whom to ask. [causes.md](causes.md) explains how causes are
-determined.
+## Next steps
 """
+"""What follows the text that is written by hand. All generated sections come after it."""
 
 NEXT_STEPS = {
     "A limit was broken": ("", advice.SYMPTOMS),
@@ -165,18 +165,31 @@ NEXT_STEPS = {
     "Other causes": ("", advice.OTHERS),
     "Locks": ("These are the causes of a [test of locks](locks.md).", LOCK_CAUSES),
 }
-"""The sections of the page, each with the text before its table, and its advice."""
+"""The generated sections of the page about causes, each with the text before its table, and its advice."""
 
 REPORT_JSON_HEAD = """# Keys of run.json and report.json
 
-[files.md](files.md) describes the other files of a run. It also describes record.json and verdict.json; report.json
-repeats parts of these files. [report.schema.json](report.schema.json) is the JSON Schema of report.json.
+[files.md](files.md) describes the other files of a run. [report.schema.json](report.schema.json) is the JSON Schema
+(2020-12) of report.json.
 """
 
 REPORT_JSON = {
+    "": ("report.json", "The first keys of the file:"),
     "run": ("run.json", "report.json contains the same data under the key `run`."),
+    "fleet": (
+        "The verdict on the fleet",
+        "verdict.json contains these keys except the last three. report.json contains them under the key `fleet`.",
+    ),
     "cause": ("A cause", "Each element of `causes` in report.json describes one cause ([causes.md](causes.md))."),
     "host": ("A host", "Each element of `hosts` in report.json describes one volume of a host."),
+    "limit": (
+        "A limit of a host",
+        "Each element of `limits` of a host describes one limit. A judgement in record.json also has these keys.",
+    ),
+    "worst": (
+        "A row and its evidence",
+        "The object `worst` of a limit. A judgement in record.json contains these keys directly.",
+    ),
     "estimates": (
         "Estimates",
         "Estimates are never a verdict. `log_bytes_per_s`, `commits`, `distances` and `round_trips` exist in reports "
@@ -189,7 +202,7 @@ REPORT_JSON = {
     "durability": ("Power cuts", "record.json also contains this object. `null` means that a figure is not known."),
     "locks": ("Locks", "record.json also contains this object."),
 }
-"""The definitions of the schema whose keys are described, with their titles and introductions."""
+"""The definitions of the schema whose keys are described, with titles and introductions. "" is the file itself."""
 
 
 def pages() -> dict[Path, str]:
@@ -199,7 +212,7 @@ def pages() -> dict[Path, str]:
         "variables.md": variables_page(),
         "limit_ids.md": limits_page(),
         "metrics.md": metrics_page(),
-        "next_steps.md": next_steps_page(),
+        "causes.md": causes_page(),
         "report_json.md": report_json_page(),
     }
     return {PROJECT / "docs" / name: text for name, text in made.items()}
@@ -251,14 +264,15 @@ def metrics_page() -> str:
     return "\n".join([GENERATED.format(source="plugins/plugin_utils/_judge/metrics.py"), METRICS_HEAD, *table])
 
 
-def next_steps_page() -> str:
-    parts = [GENERATED.format(source="plugins/plugin_utils/_report/causes/advice.py"), NEXT_STEPS_HEAD]
+def causes_page() -> str:
+    written = (PROJECT / "docs/causes.md").read_text(encoding="utf-8").partition(NEXT_STEPS_HEAD)[0]
+    parts = [written + NEXT_STEPS_HEAD]
     for title, (introduction, advices) in NEXT_STEPS.items():
         rows = [
             f"| {each.seen} | {linked(each.next_step)} | {', '.join(each.who) or '-'} |" for each in advices.values()
         ]
         table = ["| what was seen | next step | talk to |", "| --- | --- | --- |", *rows, ""]
-        parts.append("\n".join([f"## {title}", "", *([introduction, ""] if introduction else []), *table]))
+        parts.append("\n".join([f"### {title}", "", *([introduction, ""] if introduction else []), *table]))
     return "\n".join(parts)
 
 
@@ -267,7 +281,7 @@ def report_json_page() -> str:
     parts = [GENERATED.format(source="docs/report.schema.json"), REPORT_JSON_HEAD]
     for name, (title, introduction) in REPORT_JSON.items():
         keys: dict[str, list[str]] = {}
-        for key, shape in schema["$defs"][name]["properties"].items():
+        for key, shape in (schema["$defs"][name] if name else schema)["properties"].items():
             keys.setdefault(shape["description"], []).append(f"`{key}`")
         rows = [f"| {', '.join(described)} | {linked(meaning)} |" for meaning, described in keys.items()]
         table = ["| key | meaning |", "| --- | --- |", *rows, ""]

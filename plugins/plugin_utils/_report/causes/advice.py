@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Next steps, and people who can help, by symptom. `make reference` writes docs/next_steps.md from this table."""
+"""Next steps, and people who can help, by symptom. `make reference` writes a part of docs/causes.md from this table."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """The consequences of findings about locks for a multi-instance queue manager, what to change, and whom to ask. `make
-reference` writes a part of docs/next_steps.md from this table."""
+reference` writes a part of docs/causes.md from this table."""
 
 from __future__ import annotations
 
