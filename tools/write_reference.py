@@ -181,7 +181,11 @@ REPORT_JSON = {
         "verdict.json contains these keys except the last three. report.json contains them under the key `fleet`.",
     ),
     "cause": ("A cause", "Each element of `causes` in report.json describes one cause ([causes.md](causes.md))."),
-    "host": ("A host", "Each element of `hosts` in report.json describes one volume of a host."),
+    "host": (
+        "A host",
+        "Each element of `hosts` in report.json describes one volume of a host. Characters that cannot be printed are\n"
+        "escaped, and values that are nested in record.json are text.",
+    ),
     "limit": (
         "A limit of a host",
         "Each element of `limits` of a host describes one limit. A judgement in record.json also has these keys.",
