@@ -178,7 +178,7 @@ def figures(cut: Cut) -> str:
 
 
 def show(title: str, found: dict[str, list[Cut]]) -> None:
-    """The rows of the table in docs/power_cut.md. pytest prints them with -rP."""
+    """Print the outcomes that docs/power_cut.md sums up. pytest shows them with -rP."""
     for name, cuts in found.items():
         outcomes = Counter(cut.outcome for cut in cuts)
         print(
