@@ -20,7 +20,7 @@ def mean_commit_wait_ns(line: Line, load: Load, commits_per_s: float, variation:
 
     Commits arrive at random (Poisson). If no write is in flight, a commit is written at once. Otherwise it waits for
     the rest of the write in flight, and then for its own write, which takes everything that arrived in the meantime.
-    This is a queue with bulk service; docs/estimates.md contains the formula. load describes a commit; its number of
+    This is a queue with bulk service; docs/estimates.md says when it holds. load describes a commit; its number of
     applications is not used. variation is the standard deviation of the latency divided by its mean, for writes with a
     single commit. The deviation is assumed to be the same for larger writes.
     """
