@@ -5,73 +5,70 @@
 """The certificates of a class of similar volumes, night by night: which volume was slower than usual, and on which
 nights the whole class was slower.
 
-A night that is slow for all volumes provides no information about a single volume. Therefore, the common change is
-subtracted before a volume is compared with its own usual certificates, and a slow night is one finding about the fleet.
-Figures are logarithms, and higher means worse. Later nights do not change the result of a night. Conspicuous
-certificates are never considered usual. Otherwise, the first of two slow nights would hide the second.
+A volume is compared with its reference: its first usual certificates, or the first ones from an accepted certificate
+on. The reference does not follow the volume, so a slow decline does not become usual. A night that is slow for all
+volumes provides no information about a single volume. Therefore, the common change is subtracted before a volume is
+compared, and a slow night is one finding about the fleet. Figures are logarithms, and higher means worse. Later nights
+do not change the result of a night. Conspicuous certificates are never considered usual.
 """
 
 from __future__ import annotations
 
+import datetime
 import math
+from collections import deque
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from statistics import fmean, median, stdev
 from typing import NamedTuple
 
 from ..._numerics import student_t
 from ..._numerics.likeness import FEWEST_ALIKE
+from ..._numerics.moderation import Pool, Spread, drawn
 
 FEWEST_EARLIER = 4
 """The number of usual certificates, or nights, that must precede the certificate or night that is compared with
 them."""
 IN_A_ROW = 2
 """The number of consecutive conspicuous certificates, or slow nights, that stop the gate."""
+FEWEST_IN_REFERENCE = 3
+MOST_IN_REFERENCE = 8
+"""How many certificates form the reference of a volume."""
 
 _CONFIDENCE = 0.998
 _LEAST_DEVIATION = 0.02
 """The smallest variation that is assumed between certificates of one volume, or between nights, even if a few of them
 vary less."""
+_LEAST_VARIANCE = 1e-6
+_FEWEST_OF_WEEKDAY = 4
+_MOST_OF_WEEKDAY = 12
+_FEWEST_OF_WEEK = 3
+"""How many earlier certificates of a weekday are used to learn how it differs from the other days, and how many of the
+seven days before it must have one."""
+_OF_MEDIAN = 1.8
+"""The variance of a median of differences from the mean of seven days, times their number."""
+_MOST_CORRELATION = 0.9
+_FEW_PAIRS = 20
+"""With so few pairs of certificates, half of the correlation is chance."""
+_DEGREES_OF_PAIR = 2 / 3
+"""The degrees of freedom of a difference of successive values, which shares a value with the next difference."""
 
 Row = Hashable
 
 
 class Figure(NamedTuple):
-    """The logarithm of a figure, and the change points of its row before and after it. They prevent a permanent change
-    from being mistaken for scatter."""
+    """The logarithm of a figure, the number of change points of its row before it, which prevent a permanent change
+    from being mistaken for scatter, and the number of accepted certificates of its volume up to it, each of which
+    begins a new reference."""
 
     value: float
     segment: int = 0
+    period: int = 0
 
 
 Volume = Hashable
 Night = Mapping[Volume, Mapping[Row, Figure]]
-
-
-@dataclass
-class Scatter:
-    """The variation of some values around their mean."""
-
-    count: int = 0
-    mean: float = 0.0
-    squares: float = 0.0
-
-    def add(self, value: float) -> float:
-        """Add a value and return by how much the sum of squares grew."""
-        self.count += 1
-        off = value - self.mean
-        self.mean += off / self.count
-        grown = off * (value - self.mean)
-        self.squares += grown
-        return grown
-
-
-@dataclass
-class Common:
-    """The variation of the certificates of a row around the means of their volumes, over all volumes of the class."""
-
-    squares: float = 0.0
-    degrees: int = 0
 
 
 @dataclass(frozen=True)
@@ -89,12 +86,14 @@ class Watched:
     """The results for a class. ``conspicuous`` holds the numbers of the conspicuous nights by volume and row, and
     ``limits`` the usual value and the limit with which the newest certificate was compared.
 
-    ``fleet`` contains the nights on which enough volumes could be compared with their usual certificates.
+    ``fleet`` contains the nights on which enough volumes could be compared with their references, and ``references``
+    the present reference of each volume and row.
     """
 
     conspicuous: dict[tuple[Volume, Row], list[int]] = field(default_factory=dict)
     limits: dict[tuple[Volume, Row], tuple[float, float]] = field(default_factory=dict)
     fleet: dict[int, FleetNight] = field(default_factory=dict)
+    references: dict[tuple[Volume, Row], float] = field(default_factory=dict)
 
     @property
     def gates(self) -> bool:
@@ -103,36 +102,35 @@ class Watched:
         return len(newest) == IN_A_ROW and all(newest)
 
 
-def watch(nights: Sequence[Night], *, margin: float) -> Watched:
+def watch(nights: Sequence[Night], *, margin: float, days: Sequence[datetime.date] = ()) -> Watched:
     """Return the results for a class after some nights, oldest first. ``margin`` is the change that matters, as a
-    share."""
+    share. ``days`` are the days of the nights; without them, weekdays are not distinguished."""
     state, watched = _State(math.log1p(margin)), Watched()
     for number, night in enumerate(nights):
-        off = state.off_the_usual(night)
-        common = state.common(off)
+        looks = state.look(night, days[number].toordinal() if days else None)
+        off = _off_the_reference(looks)
+        common, limits = _common(off), state.control_limits()
         change = _middle(off)
         if change is not None:
-            watched.fleet[number] = FleetNight(change, *state.judge_night(change))
+            watched.fleet[number] = FleetNight(change, *is_slow(change, state.nights, state.delta))
         slow = change is not None and watched.fleet[number].slow
         usual = []
-        for volume, rows in night.items():
-            for row, figure in rows.items():
-                watched.limits.pop((volume, row), None)
-                if row in off.get(volume, ()):
-                    limit = common.get(row, 0.0) + state.control_limit(volume, row)
-                    watched.limits[volume, row] = (
-                        figure.value - off[volume][row],
-                        figure.value - off[volume][row] + limit,
-                    )
-                    if off[volume][row] > limit:
-                        watched.conspicuous.setdefault((volume, row), []).append(number)
-                        continue
-                usual.append((volume, row, figure))
+        for key, look in looks.items():
+            watched.limits.pop(key, None)
+            if look.off is not None:
+                limit = common.get(key[1], 0.0) + limits.of(look)
+                expected = look.figure.value - look.off
+                watched.limits[key] = (expected, expected + limit)
+                if look.off > limit:
+                    watched.conspicuous.setdefault(key, []).append(number)
+                    continue
+            usual.append(look)
         # All volumes of a night are compared with the earlier nights before the night is added to these.
-        for each in () if slow else usual:
-            state.add(*each)
+        for look in () if slow else usual:
+            state.add(look)
         if change is not None and not slow:
             state.nights.append(change)
+    watched.references = state.references()
     return watched
 
 
@@ -147,10 +145,30 @@ def is_slow(change: float, nights: Sequence[float], delta: float) -> tuple[float
     return fmean(nights) + limit, change - fmean(nights) > limit
 
 
-def control_limit(common: Common, earlier: int, delta: float) -> float:
-    """Return how far a new value may be above the mean of the given number of earlier values."""
-    deviation = max(_LEAST_DEVIATION, math.sqrt(common.squares / common.degrees))
-    return max(delta, student_t.quantile(_CONFIDENCE, common.degrees) * deviation * math.sqrt(1 + 1 / earlier))
+@lru_cache(maxsize=65536)
+def variance_of_mean(count: int, correlation: float) -> float:
+    """Return the variance of the mean of successive values with a variance of 1, if the correlation of values that are
+    k places apart is the k-th power of ``correlation``."""
+    return (1 + 2 * math.fsum((1 - lag / count) * correlation**lag for lag in range(1, count))) / count
+
+
+def _off_the_reference(looks: Mapping[tuple[Volume, Row], _Look]) -> dict[Volume, dict[Row, float]]:
+    """Return how far each figure is from its reference, for the volumes and rows that have one."""
+    found: dict[Volume, dict[Row, float]] = {}
+    for (volume, row), look in looks.items():
+        if look.off is not None:
+            found.setdefault(volume, {})[row] = look.off
+    return found
+
+
+def _common(off: Mapping[Volume, Mapping[Row, float]]) -> dict[Row, float]:
+    """Return how much slower than usual each row of the class is, for the rows that enough volumes have. The result is
+    never below 0."""
+    by_row: dict[Row, list[float]] = {}
+    for rows in off.values():
+        for row, value in rows.items():
+            by_row.setdefault(row, []).append(value)
+    return {row: max(0.0, median(values)) for row, values in by_row.items() if len(values) >= FEWEST_ALIKE}
 
 
 def _middle(off: Mapping[Volume, Mapping[Row, float]]) -> float | None:
@@ -158,48 +176,147 @@ def _middle(off: Mapping[Volume, Mapping[Row, float]]) -> float | None:
     return median(fmean(rows.values()) for rows in off.values()) if len(off) >= FEWEST_ALIKE else None
 
 
+@dataclass(slots=True)
+class _Course:
+    """What is known about a row of a volume: its reference (``count`` certificates with a mean), how much successive
+    usual certificates of one segment differ, and its days.
+
+    Half of the mean square of these differences is the variance. A slow decline does not increase it.
+    """
+
+    volume: Volume
+    period: int
+    count: int = 0
+    mean: float = 0.0
+    segment: int = -1
+    squares: float = 0.0
+    pairs: int = 0
+    spread: Spread | None = None
+    last: tuple[float, ...] = ()
+    week: list[tuple[int, float]] = field(default_factory=list)
+    weekdays: dict[int, deque[float]] = field(default_factory=dict)
+
+    def of_weekday(self, day: int, value: float) -> tuple[float, int]:
+        """Return how much slower than during the seven days before a row usually is on this weekday, and the number of
+        earlier certificates that say so. The value of this day is kept for later days. Conspicuous certificates count
+        as well. Otherwise, a pattern could not be learned."""
+        week = self.week
+        while week and week[0][0] < day - 7:
+            del week[0]
+        change, count = 0.0, 0
+        if len(week) >= _FEWEST_OF_WEEK:
+            known = self.weekdays.setdefault(day % 7, deque(maxlen=_MOST_OF_WEEKDAY))
+            if len(known) >= _FEWEST_OF_WEEKDAY:
+                change, count = median(known), len(known)
+            known.append(value - math.fsum(each for _, each in week) / len(week))
+        week.append((day, value))
+        return change, count
+
+
+class _Look(NamedTuple):
+    """A figure of a night: its course, how far it is from its reference (None if it has none), its value without the
+    pattern of weekdays, and the number of certificates from which this pattern is known."""
+
+    figure: Figure
+    course: _Course
+    off: float | None
+    value: float
+    like_days: int
+
+
+class _Limits:
+    """The control limits of a night, which depend on the class and on the course of a row."""
+
+    def __init__(self, common: Spread, correlation: float, delta: float) -> None:
+        self._common = common
+        self._correlation = correlation
+        self._delta = delta
+
+    def of(self, look: _Look) -> float:
+        """Return how far a value may be from the reference of its row."""
+        course, correlation = look.course, self._correlation
+        known = drawn(course.spread, self._common) if course.spread else self._common
+        # Successive values that hang together differ less than others.
+        deviation = max(_LEAST_DEVIATION, math.sqrt(known.variance / (1 - correlation)))
+        day = _OF_MEDIAN / look.like_days if look.like_days else 0.0
+        error = math.sqrt(1 + variance_of_mean(course.count, correlation) + day)
+        # Two certificates in a row gate. If they hang together, the second one says less.
+        return max(self._delta, _quantile(known.degrees) * deviation * error * math.sqrt(1 + correlation))
+
+
+def _quantile(degrees: float) -> float:
+    """Return the quantile of the t distribution. The degrees of freedom are rounded down to two digits, because it
+    takes long to compute."""
+    scale = 10 ** max(0, math.floor(math.log10(max(1.0, degrees))) - 1)
+    return student_t.quantile(_CONFIDENCE, max(1, math.floor(degrees / scale) * scale))
+
+
 class _State:
-    """The state of a class before a night: the usual certificates of each volume and row, and the usual nights."""
+    """The state of a class before a night: the courses of its volumes and rows, and the usual nights."""
 
     def __init__(self, delta: float) -> None:
         self.nights: list[float] = []
-        self._delta = delta
-        self._usual: dict[tuple[Volume, Row], Scatter] = {}
-        self._segments: dict[tuple[Volume, Row, int], Scatter] = {}
-        self._common: dict[Row, Common] = {}
+        self.delta = delta
+        self._courses: dict[tuple[Volume, Row], _Course] = {}
+        self._varying: set[Volume] = set()
+        self._pool = Pool()
+        self._apart = [0.0, 0.0]
+        self._pairs = [0, 0]
 
-    def off_the_usual(self, night: Night) -> dict[Volume, dict[Row, float]]:
-        """Return how far each figure is from its usual ones, for the volumes and rows that have enough of them."""
+    def look(self, night: Night, day: int | None) -> dict[tuple[Volume, Row], _Look]:
+        """Compare the figures of a night with their references."""
         found = {}
         for volume, rows in night.items():
-            off = {
-                row: figure.value - usual.mean
-                for row, figure in rows.items()
-                if (usual := self._usual.get((volume, row))) and usual.count >= FEWEST_EARLIER
-            }
-            if off:
-                found[volume] = off
+            for row, figure in rows.items():
+                key = volume, row
+                course = self._courses.get(key)
+                if course is None or course.period != figure.period:
+                    if course and course.spread:
+                        self._pool.add(course.spread, -1)
+                    course = self._courses[key] = _Course(volume, figure.period)
+                change, like_days = (0.0, 0) if day is None else course.of_weekday(day, figure.value)
+                value = figure.value - change
+                off = value - course.mean if course.count >= FEWEST_EARLIER else None
+                found[key] = _Look(figure, course, off, value, like_days)
         return found
 
-    def common(self, off: Mapping[Volume, Mapping[Row, float]]) -> dict[Row, float]:
-        """Return how much slower than usual each row of the class is, for the rows that enough volumes have. The result
-        is never below 0."""
-        by_row: dict[Row, list[float]] = {}
-        for rows in off.values():
-            for row, value in rows.items():
-                by_row.setdefault(row, []).append(value)
-        return {row: max(0.0, median(values)) for row, values in by_row.items() if len(values) >= FEWEST_ALIKE}
+    def control_limits(self) -> _Limits:
+        common = self._pool.common(len(self._varying)) if self._pool.count else Spread(0.0, 0.0)
+        return _Limits(common, self._correlation(), self.delta)
 
-    def judge_night(self, change: float) -> tuple[float, bool]:
-        return is_slow(change, self.nights, self._delta)
+    def _correlation(self) -> float:
+        """Return the correlation of successive certificates. It is the share by which values that are two places apart
+        differ more than neighbours. A trend hardly changes it."""
+        (near, far), (_, pairs) = self._apart, self._pairs
+        if not near or not pairs:
+            return 0.0
+        found = (far / self._pairs[1]) / (near / self._pairs[0]) - 1
+        return round(min(_MOST_CORRELATION, max(0.0, found * pairs / (pairs + _FEW_PAIRS))), 2)
 
-    def control_limit(self, volume: Volume, row: Row) -> float:
-        return control_limit(self._common[row], self._usual[volume, row].count, self._delta)
+    def references(self) -> dict[tuple[Volume, Row], float]:
+        return {key: course.mean for key, course in self._courses.items() if course.count >= FEWEST_IN_REFERENCE}
 
-    def add(self, volume: Volume, row: Row, figure: Figure) -> None:
+    def add(self, look: _Look) -> None:
         """Add a usual figure."""
-        self._usual.setdefault((volume, row), Scatter()).add(figure.value)
-        segment = self._segments.setdefault((volume, row, figure.segment), Scatter())
-        common = self._common.setdefault(row, Common())
-        common.degrees += segment.count > 0
-        common.squares += segment.add(figure.value)
+        course, value = look.course, look.value
+        if course.count < MOST_IN_REFERENCE:
+            course.count += 1
+            course.mean += (look.figure.value - course.mean) / course.count
+        if course.segment != look.figure.segment:
+            course.segment, course.last = look.figure.segment, ()
+        for place, before in enumerate(course.last):
+            self._apart[place] += (value - before) ** 2
+            self._pairs[place] += 1
+        if course.last:
+            course.squares += (value - course.last[0]) ** 2 / 2
+            course.pairs += 1
+            self._replace(course)
+        course.last = (value, *course.last[:1])
+
+    def _replace(self, course: _Course) -> None:
+        """Put the new variance of a course into the pool of the class."""
+        if course.spread:
+            self._pool.add(course.spread, -1)
+        self._varying.add(course.volume)
+        course.spread = Spread(max(_LEAST_VARIANCE, course.squares / course.pairs), _DEGREES_OF_PAIR * course.pairs)
+        self._pool.add(course.spread)
