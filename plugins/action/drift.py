@@ -28,7 +28,7 @@ from ..plugin_utils._history_action import (
     versions_here,
 )
 from ..plugin_utils._report.history.drift_html import render_drift
-from ..plugin_utils._report.history.drift_txt import drift_text, gating_nights, label_of
+from ..plugin_utils._report.history.drift_txt import decline_sentence, declines_of, drift_text, gating_nights, label_of
 from ..plugin_utils._run.files import write_json, write_text
 
 JSON_FILE = "drift.json"
@@ -40,7 +40,8 @@ intended change."""
 
 class ActionModule(FleetAction):
     """Runs only on the controller, once for all hosts. A later task fails a host if the two newest certificates of a
-    volume are beyond the control limit. It fails the fleet if a whole class was slow on its two most recent nights."""
+    volume are beyond the control limit. It fails the fleet if a whole class was slow on its two most recent nights, or
+    became slower since its first certificates."""
 
     kind = "drift"
     argument_spec = {**CHANGE, **HOSTS, **PLAY_HOSTS, **HISTORY}
@@ -66,14 +67,14 @@ class ActionModule(FleetAction):
             host: f"beyond the control limit, two certificates in a row: {', '.join(labels)}"
             for host, labels in beyond.items()
         }
-        of_classes = (
-            [f"slower as a class, two nights in a row: the volumes of {', '.join(together)}"] if together else []
-        )
+        of_classes = [f"the volumes of {decline_sentence(each)}" for each in declines_of(drift)]
+        if together:
+            of_classes.append(f"slower as a class, two nights in a row: the volumes of {', '.join(together)}")
         outcome = make_outcome(DRIFT, one_message([*of_classes, *own.values()], JSON_FILE) or "no volume drifts")
         told = self.told(outcome, own, of_classes, options["play_hosts"], task_vars)
         return {
             "drifting": [label for labels in beyond.values() for label in labels],
-            "drifting_classes": together,
+            "drifting_classes": list(dict.fromkeys([*together, *(each["class"] for each in declines_of(drift))])),
             **told,
         }
 

@@ -15,8 +15,9 @@ description:
   - Writes C(drift.json) and C(drift.html) to O(report_dir).
   - Uses the history only. No host is contacted.
   - RV(failures) contains each host whose newest two certificates are beyond the control limit, and C(localhost) if a
-    whole class of at least eight similar volumes was slower than usual on its two most recent nights. A slow night of a
-    class is a single finding about the class. It is not a finding about each of its volumes.
+    whole class of at least eight similar volumes was slower than usual on its two most recent nights, or if a class of
+    at least three became slower since its first certificates. Either is a single finding about the class. It is not a
+    finding about each of its volumes.
   - Certificates that were judged before the day in the variable C(drift_since) of a host are ignored.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
@@ -45,8 +46,8 @@ drifting:
   elements: str
   sample: ["db07"]
 drifting_classes:
-  description: The classes of similar volumes that were slower than usual as a whole on their two most recent nights.
-    Empty if there are none.
+  description: The classes of similar volumes that were slower than usual as a whole on their two most recent nights,
+    or that became slower since their first certificates. Empty if there are none.
   returned: when the history can be read
   type: list
   elements: str

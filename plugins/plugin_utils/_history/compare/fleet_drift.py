@@ -4,9 +4,9 @@
 
 """Determines the drift of the volumes of a fleet over their certificates, as the plain data of drift.json.
 
-figures.py decides which certificates can be compared, nights.py finds conspicuous certificates, and change_points.py
-finds out when figures changed. This module groups certificates into series and nights, and adds the changes of the
-environment.
+figures.py decides which certificates can be compared, nights.py finds conspicuous certificates, decline.py finds
+classes that became slower together, and change_points.py finds out when figures changed. This module groups
+certificates into series and nights, and adds the changes of the environment.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import accumulate
 from typing import Any
 
 from ..._numerics.likeness import likeness
@@ -41,6 +42,7 @@ from ..states import volumes
 from ..store.history import History, HistoryError
 from ..wrong_dates import wrong_dates
 from .change_points import ChangePoint, change_points
+from .decline import Decline, class_decline
 from .nights import FEWEST_EARLIER, IN_A_ROW, Figure, Watched, watch
 
 SCHEMA_VERSION = 1
@@ -136,6 +138,9 @@ def fleet_drift(
         "states": {state: sum(volume["state"] == state for volume in judged) for state in STATES},
         "volumes": judged,
         "nights": [each for kind, class_nights in sorted(kinds.items()) for each in _nights_data(kind, class_nights)],
+        "declines": [
+            _decline_data(kind, members.decline) for kind, members in sorted(kinds.items()) if members.decline
+        ],
         "classes": list(_classes(found, figure, margin)),
     }
 
@@ -189,6 +194,7 @@ def _certificate_data(entry: Entry, content: Content, before: Content | None) ->
         "judged_at": entry.judged_at,
         "verdict": entry.verdict,
         "imported": is_imported(content),
+        "accepted": bool(entry.accepted),
         "changes": []
         if before is None or is_imported(content)
         else [asdict(change) for change in changes(before, content)],
@@ -216,11 +222,18 @@ def _series(group: str, contents: Sequence[Content], figure: str) -> _Series:
 @dataclass
 class _ClassNights:
     """The nights of a class, oldest first. For each night, ``places`` holds the index of the certificate of each volume
-    that was certified; ``watched`` is the result for all volumes together."""
+    that was certified; ``watched`` is the result for all volumes together, and ``decline`` that for the class since its
+    reference."""
 
     days: list[str]
     places: list[dict[str, int]]
     watched: Watched
+    decline: Decline | None
+
+    def is_own(self, newest: float, limit: float) -> bool:
+        """Return whether a volume whose newest value is beyond its limit would be beyond it without the decline of its
+        class. In large classes, the limit contains what the class shares."""
+        return self.decline is None or bool(self.watched.fleet) or newest - self.decline.level > limit
 
     def places_of(self, volume: str, nights: Iterable[int]) -> list[int]:
         return [self.places[night][volume] for night in nights]
@@ -255,20 +268,29 @@ def _watch(members: Mapping[str, tuple[_Volume, _Series]], margin: float) -> _Cl
         else:
             days.append(began[run_id])
             places.append(runs[run_id])
+    periods = {
+        label: list(accumulate(each["accepted"] for each in volume.certificates))
+        for label, (volume, dummy) in members.items()
+    }
     figures = [
-        {label: _figures_at(members[label][1], place, margin) for label, place in night.items()} for night in places
+        {label: _figures_at(members[label][1], place, periods[label][place], margin) for label, place in night.items()}
+        for night in places
     ]
-    return _ClassNights(days, places, watch(figures, margin=margin))
+    dates = [datetime.date.fromisoformat(day[:10]) for day in days]
+    watched = watch(figures, margin=margin, days=dates)
+    return _ClassNights(days, places, watched, class_decline(figures, dates, watched.references, margin=margin))
 
 
-def _figures_at(series: _Series, place: int, margin: float) -> dict[RowKey, Figure]:
+def _figures_at(series: _Series, place: int, period: int, margin: float) -> dict[RowKey, Figure]:
     found = {}
     for row, values in series.rows.items():
         value = values[place]
         if value is not None:
             judged = series.judged(row)
             found[row] = Figure(
-                math.log(value), bisect_right([judged[point.place] for point in series.moved(row, margin)], place)
+                math.log(value),
+                bisect_right([judged[point.place] for point in series.moved(row, margin)], place),
+                period,
             )
     return found
 
@@ -287,6 +309,17 @@ def _nights_data(kind: _Kind, class_nights: _ClassNights) -> Iterator[dict[str, 
             "limit": math.expm1(night.limit),
             "gates": class_nights.watched.gates and number in last,
         }
+
+
+def _decline_data(kind: _Kind, decline: Decline) -> dict[str, Any]:
+    return {
+        "class": kind[0],
+        "figure": kind[1],
+        "volumes": decline.volumes,
+        "change": math.expm1(decline.level),
+        "since": decline.since.isoformat(),
+        "per_month": None if decline.per_month is None else math.expm1(decline.per_month),
+    }
 
 
 def _volume_data(volume: _Volume, kinds: Mapping[_Kind, _ClassNights], margin: float) -> dict[str, Any]:
@@ -317,6 +350,7 @@ def _row_data(series: _Series, row: RowKey, class_nights: _ClassNights, label: s
     places, watched = series.judged(row), class_nights.watched
     found = class_nights.places_of(label, watched.conspicuous.get((label, row), ()))
     limit = watched.limits.get((label, row))
+    own = limit is None or class_nights.is_own(math.log(series.rows[row][places[-1]] or 1.0), limit[1])
     points = series.moved(row, margin)
     as_measured = _inverted if series.figure in RATES else float
     return {
@@ -326,8 +360,8 @@ def _row_data(series: _Series, row: RowKey, class_nights: _ClassNights, label: s
         "usual": as_measured(math.exp(limit[0])) if limit else None,
         "limit": as_measured(math.exp(limit[1])) if limit else None,
         "conspicuous": found,
-        "newest_is_conspicuous": bool(places) and places[-1] in found,
-        "gates": len(places) >= IN_A_ROW and set(places[-IN_A_ROW:]) <= set(found),
+        "newest_is_conspicuous": own and bool(places) and places[-1] in found,
+        "gates": own and len(places) >= IN_A_ROW and set(places[-IN_A_ROW:]) <= set(found),
         "change_points": [
             {**asdict(point), "place": places[point.place], "place_before": places[point.place - 1]} for point in points
         ],

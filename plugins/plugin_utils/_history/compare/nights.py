@@ -37,6 +37,9 @@ MOST_IN_REFERENCE = 8
 """How many certificates form the reference of a volume."""
 
 _CONFIDENCE = 0.998
+_MEAN_OF_TWO = 2.35e-5
+"""The probability that the mean of two independent values is beyond the limit that each of them exceeds with a
+probability of 0.2 %."""
 _LEAST_DEVIATION = 0.02
 """The smallest variation that is assumed between certificates of one volume, or between nights, even if a few of them
 vary less."""
@@ -50,7 +53,7 @@ _OF_MEDIAN = 1.8
 """The variance of a median of differences from the mean of seven days, times their number."""
 _MOST_CORRELATION = 0.9
 _FEW_PAIRS = 20
-"""With so few pairs of certificates, half of the correlation is chance."""
+"""The number of pairs of certificates with which the correlation is half known."""
 _DEGREES_OF_PAIR = 2 / 3
 """The degrees of freedom of a difference of successive values, which shares a value with the next difference."""
 
@@ -239,16 +242,18 @@ class _Limits:
         # Successive values that hang together differ less than others.
         deviation = max(_LEAST_DEVIATION, math.sqrt(known.variance / (1 - correlation)))
         day = _OF_MEDIAN / look.like_days if look.like_days else 0.0
-        error = math.sqrt(1 + variance_of_mean(course.count, correlation) + day)
-        # Two certificates in a row gate. If they hang together, the second one says less.
-        return max(self._delta, _quantile(known.degrees) * deviation * error * math.sqrt(1 + correlation))
+        shared = variance_of_mean(course.count, correlation) + day
+        # The limit is that of the mean of two certificates in a row, because these gate. They share the error of the
+        # reference and of the deviation. If they hang together, the second one says less.
+        error = math.sqrt((1 + correlation) / 2 + shared)
+        return max(self._delta, _quantile(known.degrees) * deviation * error)
 
 
 def _quantile(degrees: float) -> float:
-    """Return the quantile of the t distribution. The degrees of freedom are rounded down to two digits, because it
-    takes long to compute."""
+    """Return how many standard deviations the mean of two certificates may be above the reference. The degrees of
+    freedom are rounded down to two digits, because the quantile takes long to compute."""
     scale = 10 ** max(0, math.floor(math.log10(max(1.0, degrees))) - 1)
-    return student_t.quantile(_CONFIDENCE, max(1, math.floor(degrees / scale) * scale))
+    return student_t.quantile(1 - _MEAN_OF_TWO, max(1, math.floor(degrees / scale) * scale))
 
 
 class _State:
@@ -281,17 +286,20 @@ class _State:
         return found
 
     def control_limits(self) -> _Limits:
-        common = self._pool.common(len(self._varying)) if self._pool.count else Spread(0.0, 0.0)
+        common = (
+            self._pool.common(max(len(self._varying), min(2, self._pool.count)))
+            if self._pool.count
+            else Spread(0.0, 0.0)
+        )
         return _Limits(common, self._correlation(), self.delta)
 
     def _correlation(self) -> float:
-        """Return the correlation of successive certificates. It is the share by which values that are two places apart
-        differ more than neighbours. A trend hardly changes it."""
-        (near, far), (_, pairs) = self._apart, self._pairs
-        if not near or not pairs:
-            return 0.0
-        found = (far / self._pairs[1]) / (near / self._pairs[0]) - 1
-        return round(min(_MOST_CORRELATION, max(0.0, found * pairs / (pairs + _FEW_PAIRS))), 2)
+        """Return the correlation of successive certificates. It follows from how much more values differ that are two
+        places apart than neighbours. A trend hardly changes that. It is moved towards 0.5 if there are few pairs."""
+        (near, far), (neighbours, pairs) = self._apart, self._pairs
+        found = ((far / pairs) / (near / neighbours)) ** 2 - 1 if near and pairs else 0.0
+        known = min(_MOST_CORRELATION, max(0.0, found))
+        return round((known * pairs + 0.5 * _FEW_PAIRS) / (pairs + _FEW_PAIRS), 2)
 
     def references(self) -> dict[tuple[Volume, Row], float]:
         return {key: course.mean for key, course in self._courses.items() if course.count >= FEWEST_IN_REFERENCE}
@@ -305,7 +313,7 @@ class _State:
         if course.segment != look.figure.segment:
             course.segment, course.last = look.figure.segment, ()
         for place, before in enumerate(course.last):
-            self._apart[place] += (value - before) ** 2
+            self._apart[place] += abs(value - before)
             self._pairs[place] += 1
         if course.last:
             course.squares += (value - course.last[0]) ** 2 / 2

@@ -20,6 +20,8 @@ from ..template import render_page
 from .drift_txt import (
     STATES,
     class_sentence,
+    decline_sentence,
+    declines_of,
     drift_outcome,
     drift_statement,
     event_sentence,
@@ -67,6 +69,7 @@ def render_drift(
             IMPORTED_MARK: "imported from mqldt",
         },
         volumes=_Volumes(drift["volumes"]),
+        declines=[decline_sentence(each) for each in declines_of(drift)],
         nights=[night_sentence(night, write) for night in nights],
         alike=[class_sentence(part, drift["figure"]) for part in drift["classes"]],
         table=filled(_columns(), enumerate(drift["volumes"], 1), lambda item: item[1]["state"]),

@@ -33,7 +33,7 @@ STATES = {
 
 def drift_outcome(drift: Mapping[str, Any]) -> str:
     """Return the drift of a fleet in one or two words; unknown if no volume has enough certificates."""
-    if drift["states"]["drifting"] or gating_nights(drift):
+    if drift["states"]["drifting"] or gating_nights(drift) or declines_of(drift):
         return "drift"
     return "unknown" if drift["states"]["short"] == len(drift["volumes"]) else "no drift"
 
@@ -50,6 +50,7 @@ def drift_statement(drift: Mapping[str, Any]) -> str:
         f"the volumes of {name} became slower together, two nights in a row"
         for name in dict.fromkeys(map(_class_of, gating_nights(drift)))
     ]
+    drifted += [f"the volumes of {decline_sentence(each)}" for each in declines_of(drift)]
     if drifted:
         return "; ".join(drifted)
     if drift_outcome(drift) == "unknown":
@@ -64,6 +65,20 @@ def gating_nights(drift: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the nights that fail the gate: those on which a whole class was slow, if they are its newest two. Data of
     earlier versions does not contain them."""
     return [night for night in drift.get("nights", ()) if night["gates"]]
+
+
+def declines_of(drift: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """Return the classes that became slower together since their reference. Each of them fails the gate."""
+    return drift.get("declines", ())
+
+
+def decline_sentence(decline: Mapping[str, Any]) -> str:
+    """Describe by how much a class became slower, since when, and how fast."""
+    rate = "at once" if decline["per_month"] is None else f"{percent(decline['per_month'])} per month"
+    return (
+        f"{_class_of(decline)} became slower together: {figure_text(decline['figure'])} {percent(decline['change'])} "
+        f"since {decline['since']} ({_volumes(decline['volumes'])}, {rate})"
+    )
 
 
 def night_sentence(night: Mapping[str, Any], write: Callable[[str], str]) -> str:
@@ -95,6 +110,7 @@ def drift_text(drift: Mapping[str, Any], page: str) -> str:
     lines = [f"{drift_outcome(drift).upper()}: {drift_statement(drift)}."]
     counts = ", ".join(f"{len(found)} {state}" for state, found in by_state.items() if found)
     lines += wrapped("volumes", f"{counts}; {figures_text(drift)}, margin {_units.format_ratio(drift['margin'])}")
+    lines += _bounded(declines_of(drift), SHOWN_CLASSES, lambda each: wrapped("declining", decline_sentence(each), 2))
     nights = sorted(drift.get("nights", ()), key=lambda each: each["judged_at"], reverse=True)
     write = moments_text(each["judged_at"] for each in nights)
     lines += _bounded(nights, SHOWN_NIGHTS, lambda each: wrapped("slow night", night_sentence(each, write), 2))
