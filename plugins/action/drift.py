@@ -19,6 +19,7 @@ from ..plugin_utils._history.figures import figure_named
 from ..plugin_utils._history.states import day_of
 from ..plugin_utils._history_action import (
     CHANGE,
+    DECLINES_FILE,
     HISTORY,
     HOSTS,
     PLAY_HOSTS,
@@ -55,6 +56,7 @@ class ActionModule(FleetAction):
         page = os.path.join(options["report_dir"], PAGE)
         if self.write_to(options["report_dir"]):
             write_json(os.path.join(options["report_dir"], JSON_FILE), drift, compact=True)
+            write_json(os.path.join(options["report_dir"], DECLINES_FILE), declines_file(drift))
             others = pages_beside(options["report_dir"], [STATUS_PAGE])
             write_text(page, render_drift(drift, versions_here(), others))
         say(self._display, drift_text(drift, self.page(page)))
@@ -77,6 +79,18 @@ class ActionModule(FleetAction):
             "drifting_classes": list(dict.fromkeys([*together, *(each["class"] for each in declines_of(drift))])),
             **told,
         }
+
+
+def declines_file(drift: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the content of declines.json."""
+    found_at = drift["created_at"]
+    return {
+        "schema": drift["schema"],
+        "declines": [
+            {**each, "found_at": found_at, "text": f"{decline_sentence(each)}; found by drift on {found_at[:10]}"}
+            for each in declines_of(drift)
+        ],
+    }
 
 
 def since_days(hosts: Iterable[str], hostvars: Mapping[str, Mapping[str, Any]]) -> dict[str, datetime.date]:

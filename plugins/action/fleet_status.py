@@ -22,7 +22,15 @@ from ..plugin_utils._history.observations import Observed, observed_volumes
 from ..plugin_utils._history.overview import host_states, problems_by_host, status_json, status_prom, status_text
 from ..plugin_utils._history.states import Status, Today, day_of, fleet_status
 from ..plugin_utils._history.wrong_dates import wrong_dates
-from ..plugin_utils._history_action import HISTORY, HOSTS, PLAY_HOSTS, FleetAction, pages_beside, versions_here
+from ..plugin_utils._history_action import (
+    DECLINES_FILE,
+    HISTORY,
+    HOSTS,
+    PLAY_HOSTS,
+    FleetAction,
+    pages_beside,
+    versions_here,
+)
 from ..plugin_utils._judge.profile_reader import load_profile
 from ..plugin_utils._option_meanings import PROFILES
 from ..plugin_utils._report.history.status_html import FILE as PAGE
@@ -30,12 +38,15 @@ from ..plugin_utils._report.history.status_html import render_status
 from ..plugin_utils._run.answers import is_empty
 from ..plugin_utils._run.files import write_file, write_json, write_text
 from ..plugin_utils._run.names import is_run_id
+from ..plugin_utils._run.run_files import read_json
 from ..plugin_utils._run.surroundings import vanishes
 
 JSON_FILE = "status.json"
 METRICS_FILE = "status.prom"
 STATUS_LINKS = (("Newest run", "latest/index.html"), ("Drift", "drift.html"))
 """Other pages in the directory of reports. The status page links to them if they exist."""
+MOST_BYTES = 1 << 20
+"""The largest size of the file with the declines of classes."""
 
 
 class ActionModule(FleetAction):
@@ -76,8 +87,11 @@ class ActionModule(FleetAction):
         problems = [problem.text for found in by_host.values() for problem in found]
         folder = options["report_dir"]
         page = os.path.join(folder, PAGE)
+        declines = _declines(folder)
         if self.write_to(folder):
-            status = status_json(lines, expected, by_host, today, revocations, changed, pairs, observed, closest, dates)
+            status = status_json(
+                lines, expected, by_host, today, revocations, changed, pairs, observed, closest, dates, declines
+            )
             write_json(os.path.join(folder, JSON_FILE), status)
             write_file(os.path.join(folder, METRICS_FILE), status_prom(lines, expected, problems, pairs))
             write_text(
@@ -91,7 +105,17 @@ class ActionModule(FleetAction):
                 ),
             )
         text = status_text(
-            lines, expected, by_host, today, changed, options["place"], pairs, observed, playbook_command(), dates
+            lines,
+            expected,
+            by_host,
+            today,
+            changed,
+            options["place"],
+            pairs,
+            observed,
+            playbook_command(),
+            dates,
+            declines,
         )
         say(self._display, f"{text}\nstatus: {self.page(page)}")
         shown = "" if self._task.check_mode or vanishes(page) else page
@@ -100,6 +124,13 @@ class ActionModule(FleetAction):
             host: one_message([problem.text for problem in found], JSON_FILE) for host, found in by_host.items()
         }
         return {"problems": problems, **self.told(outcome, failures, [], options["play_hosts"], task_vars)}
+
+
+def _declines(folder: str) -> list[dict[str, Any]]:
+    """Return the classes that became slower according to the newest drift.yml that wrote to the directory. Raises
+    RunDirectoryError."""
+    path = os.path.join(folder, DECLINES_FILE)
+    return read_json(path, MOST_BYTES)["declines"] if os.path.exists(path) else []
 
 
 def _with_report(folder: str, lines: Iterable[Status], observed: Iterable[Observed]) -> set[str]:

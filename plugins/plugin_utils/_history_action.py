@@ -30,6 +30,8 @@ PLAY_HOSTS = {"play_hosts": {"type": "list", "elements": "str", "required": True
 CHANGE = {"figure": {"type": "str", "default": "latency_mean"}, "margin": {"type": "raw", "required": True}}
 
 
+DECLINES_FILE = "declines.json"
+"""The declines of classes alone, for the status, because drift.json of a large fleet takes long to read."""
 STATUS_PAGE = "Status of the fleet", "status.html"
 """The title and the file name of the page to which the other pages link."""
 

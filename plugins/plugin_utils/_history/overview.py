@@ -197,10 +197,12 @@ def status_text(
     observed: Sequence[Observed] = (),
     command: str = "ansible-playbook",
     dates: Sequence[WrongDate] = (),
+    declines: Sequence[Mapping[str, Any]] = (),
 ) -> str:
     """Return the status for a screen: whether the expected hosts are certified, how many volumes are in each state, the
     most urgent ones with their changes, the pairs whose locks were tested, observations of other volumes, misdated
-    results (``dates``), the history at ``place``, and what to do next. ``problems`` holds the problems of each host
+    results (``dates``), classes that became slower (``declines``), the history at ``place``, and what to do next.
+    ``problems`` holds the problems of each host
     that is not certified, and ``command`` is the beginning of a command line with the inventory."""
     by_place = {each.place: each.result for each in observed}
     counts = Counter(line.state for line in lines)
@@ -225,6 +227,7 @@ def status_text(
             *pair_lines(pairs, SHOWN_LINES),
             *elsewhere_lines(observed, today, SHOWN_LINES),
             *wrong_date_lines(dates, SHOWN_LINES),
+            *(f"  declining {each['text']}" for each in declines[:SHOWN_LINES]),
             *source,
             *_next_steps(problems, command),
         ]
@@ -254,6 +257,7 @@ def status_json(
     observed: Sequence[Observed] = (),
     closest: Mapping[str, Mapping[str, Any]] | None = None,
     dates: Sequence[WrongDate] = (),
+    declines: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
     """Return the content of status.json. ``problems`` holds the problems of each host that is not certified, and
     ``closest`` the figures that come closest to their limits, by the SHA-256 of the certificate."""
@@ -284,6 +288,7 @@ def status_json(
         "locks": [pair_entry(pair, today) for pair in pairs],
         "observations": observations,
         "wrong_dates": [asdict(each) for each in dates],
+        "declines": list(declines),
     }
 
 

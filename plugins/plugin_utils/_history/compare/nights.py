@@ -199,10 +199,12 @@ class _Course:
     week: list[tuple[int, float]] = field(default_factory=list)
     weekdays: dict[int, deque[float]] = field(default_factory=dict)
 
-    def of_weekday(self, day: int, value: float) -> tuple[float, int]:
+    def of_weekday(self, day: int, value: float, least: float) -> tuple[float, int]:
         """Return how much slower than during the seven days before a row usually is on this weekday, and the number of
-        earlier certificates that say so. The value of this day is kept for later days. Conspicuous certificates count
-        as well. Otherwise, a pattern could not be learned."""
+        earlier certificates that say so; or 0 if fewer than three quarters of them differ by at least ``least`` and by
+        the deviation of the row. The value of this day is kept for later days. Conspicuous certificates count as well.
+        Otherwise, a pattern could not be learned.
+        """
         week = self.week
         while week and week[0][0] < day - 7:
             del week[0]
@@ -210,7 +212,10 @@ class _Course:
         if len(week) >= _FEWEST_OF_WEEK:
             known = self.weekdays.setdefault(day % 7, deque(maxlen=_MOST_OF_WEEKDAY))
             if len(known) >= _FEWEST_OF_WEEKDAY:
-                change, count = median(known), len(known)
+                ordered, quarter = sorted(known), len(known) // 4
+                least = max(least, math.sqrt(self.spread.variance)) if self.spread else least
+                if ordered[quarter] > least or ordered[-1 - quarter] < -least:
+                    change, count = median(ordered), len(ordered)
             known.append(value - math.fsum(each for _, each in week) / len(week))
         week.append((day, value))
         return change, count
@@ -241,11 +246,11 @@ class _Limits:
         known = drawn(course.spread, self._common) if course.spread else self._common
         # Successive values that hang together differ less than others.
         deviation = max(_LEAST_DEVIATION, math.sqrt(known.variance / (1 - correlation)))
-        day = _OF_MEDIAN / look.like_days if look.like_days else 0.0
-        shared = variance_of_mean(course.count, correlation) + day
         # The limit is that of the mean of two certificates in a row, because these gate. They share the error of the
-        # reference and of the deviation. If they hang together, the second one says less.
-        error = math.sqrt((1 + correlation) / 2 + shared)
+        # reference and of the deviation. If they hang together, the second one says less, and a reference that is off
+        # by chance does so in longer spells.
+        day = _OF_MEDIAN / look.like_days if look.like_days else 0.0
+        error = math.sqrt((1 + correlation) * (0.5 + variance_of_mean(course.count, correlation)) + day)
         return max(self._delta, _quantile(known.degrees) * deviation * error)
 
 
@@ -279,7 +284,7 @@ class _State:
                     if course and course.spread:
                         self._pool.add(course.spread, -1)
                     course = self._courses[key] = _Course(volume, figure.period)
-                change, like_days = (0.0, 0) if day is None else course.of_weekday(day, figure.value)
+                change, like_days = (0.0, 0) if day is None else course.of_weekday(day, figure.value, self.delta / 2)
                 value = figure.value - change
                 off = value - course.mean if course.count >= FEWEST_EARLIER else None
                 found[key] = _Look(figure, course, off, value, like_days)

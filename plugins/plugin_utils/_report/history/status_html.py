@@ -118,6 +118,7 @@ def render_status(
         run_link=lambda run_id: _run_link(run_id, runs),
         locks=status["locks"],
         wrong_dates=status["wrong_dates"],
+        declines=status["declines"],
         domain=domain[1:],
         table=filled(_columns(runs, domain), shown, lambda each: each["state"], filters),
         filters=filters,
@@ -151,6 +152,7 @@ def _parts(status: Mapping[str, Any], certified: Collection[Any]) -> list[tuple[
         ("Live queue managers", "#live", status["observations"]),
         ("Locks", "#locks", status["locks"]),
         ("Wrong dates", "#dates", status["wrong_dates"]),
+        ("Classes that became slower", "#declines", status["declines"]),
         ("All volumes", "#volumes", status["volumes"]),
     )
     return [(name, address) for name, address, content in parts if content]

@@ -12,8 +12,10 @@ shows the rates. Half of the variation between a host's runs is common to its ro
 
 from __future__ import annotations
 
+import datetime
 import math
 import random
+from statistics import median
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare import change as change_module
@@ -25,8 +27,10 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.cha
     compare_class,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.change_points import change_points
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.decline import class_decline
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.nights import (
     IN_A_ROW,
+    MOST_IN_REFERENCE,
     Figure,
     Watched,
     watch,
@@ -284,11 +288,14 @@ def year_of(
     *,
     correlation: float = 0.0,
     night_deviation: float = 0.02,
+    unequal: float = 0.0,
+    volumes: int = 20,
     slow=lambda night, volume: 0.0,
 ):
-    """Return the nights of a class of 20 volumes of seven rows: half of the variation between a volume's runs is common
-    to its rows."""
-    state = [[rng.gauss(0, 1) for _ in range(8)] for _ in range(20)]
+    """Return the nights of a class of volumes of seven rows: half of the variation between a volume's runs is common to
+    its rows. The noise of the volumes differs by a lognormal factor with the deviation ``unequal``."""
+    state = [[rng.gauss(0, 1) for _ in range(8)] for _ in range(volumes)]
+    noise = [deviation * math.exp(rng.gauss(0, unequal)) for _ in range(volumes)]
     found = []
     for night in range(nights):
         common, members = rng.gauss(0, night_deviation), {}
@@ -296,7 +303,7 @@ def year_of(
             own[:] = [correlation * value + math.sqrt(1 - correlation**2) * rng.gauss(0, 1) for value in own]
             level = common + slow(night, volume)
             members[volume] = {
-                row: Figure(level + deviation * (own[7] + own[row]) / math.sqrt(2)) for row in range(ROWS)
+                row: Figure(level + noise[volume] * (own[7] + own[row]) / math.sqrt(2)) for row in range(ROWS)
             }
         found.append(members)
     return found
@@ -312,21 +319,97 @@ def alarms_of(watched: Watched) -> int:
     return count
 
 
+def days_of(nights: list, every: int = 1) -> list[datetime.date]:
+    """Return the days of nights that follow one another after a number of days."""
+    return [datetime.date(2026, 1, 1) + datetime.timedelta(days=every * night) for night in range(len(nights))]
+
+
+def weekend(night: int, volume: int) -> float:
+    """Three volumes are 30 % slower on two days of the week."""
+    return SLOWER * (volume < 3 and night % 7 in (2, 3))
+
+
+@pytest.mark.parametrize("slow", [lambda night, volume: 0.0, weekend], ids=["even", "weekends"])
 @pytest.mark.parametrize(
-    ("deviation", "correlation", "at_most"),
-    [(0.02, 0.0, 0), (0.05, 0.0, 0.2), (0.1, 0.0, 0.5), (0.05, 0.6, 4), (0.1, 0.6, 10)],
+    ("deviation", "correlation", "unequal"),
+    [(0.02, 0, 0), (0.05, 0, 0), (0.1, 0, 0), (0.05, 0.6, 0), (0.1, 0.6, 0)]
+    + [(0.05, 0, 0.5), (0.05, 0, 0.7), (0.05, 0.6, 0.5), (0.05, 0.6, 0.7)],
 )
-def test_volumes_of_a_fleet_rarely_drift_without_cause(deviation, correlation, at_most):
+def test_fleets_rarely_drift_without_cause(deviation, correlation, unequal, slow):
     """The rates are per year of 365 nights, for 20 volumes."""
-    rng, years = random.Random(f"year {deviation} {correlation}"), 10
-    watched = [watch(year_of(rng, deviation, 365, correlation=correlation), margin=0.1) for _ in range(years)]
-    alarms = sum(map(alarms_of, watched)) / years
-    fleet = sum(night.slow for each in watched for night in each.fleet.values()) / years
+    name, years = f"year {deviation} {correlation} {unequal} {slow is weekend}", 10
+    rng, alarms, slow_nights, declines = random.Random(name), 0, 0, 0
+    for _ in range(years):
+        nights = year_of(rng, deviation, 365, correlation=correlation, unequal=unequal, slow=slow)
+        watched = watch(nights, margin=0.1, days=days_of(nights))
+        alarms += alarms_of(watched)
+        slow_nights += sum(night.slow for night in watched.fleet.values())
+        declines += class_decline(nights, days_of(nights), watched.references, margin=0.1) is not None
     print(
-        f"{deviation:.0%}, correlation {correlation}: {alarms:.1f} alarms of volumes and {fleet:.1f} slow "
-        "nights of the fleet per year"
+        f"{name}: {alarms / years:.1f} alarms of volumes and {slow_nights / years:.1f} slow nights of the fleet per "
+        f"year; {declines} of {years} classes declined in the end"
     )
-    assert alarms <= at_most
+    assert alarms <= 2 * years
+    assert declines <= 1
+
+
+@pytest.mark.parametrize("every", [7, 1])
+@pytest.mark.parametrize("volumes", [3, 8, 20])
+@pytest.mark.parametrize("deviation", [0.02, 0.05, 0.1])
+@pytest.mark.parametrize("a_week", [0.005, 0.01, 0.02, None])
+def test_a_class_that_becomes_slower_is_found(every, volumes, deviation, a_week):
+    """It declines from the first night on or, if a_week is None, becomes 10 % slower at once after 12 weeks."""
+    name, classes, weeks, begin = f"class {every} {volumes} {deviation} {a_week}", 10, 60, 0 if a_week else 12
+    rng, found = random.Random(name), []
+
+    def slow(night, volume):
+        week = night * every / 7
+        return week * math.log1p(a_week) if a_week else math.log(1.1) * (week >= begin)
+
+    for _ in range(classes):
+        nights = year_of(rng, deviation, weeks * 7 // every, volumes=volumes, slow=slow)
+        days, references = days_of(nights, every), watch(nights[:MOST_IN_REFERENCE], margin=0.1).references
+        ends = ((week, week * 7 // every) for week in range(begin + 1, weeks + 1))
+        found.append(
+            next(
+                (week - begin for week, end in ends if class_decline(nights[:end], days[:end], references, margin=0.1)),
+                math.inf,
+            )
+        )
+    print(f"{name}: found after {median(found):g} weeks ({min(found):g} to {max(found):g})")
+    assert median(found) <= (30 if a_week == 0.005 else 22)
+
+
+@pytest.mark.parametrize(("correlation", "unequal"), [(0, 0), (0, 0.7), (0.6, 0), (0.6, 0.7)])
+@pytest.mark.parametrize("volumes", [3, 20])
+def test_a_weekly_class_rarely_declines_without_cause(volumes, correlation, unequal):
+    """The class is judged after each of 104 weeks."""
+    name, classes = f"weekly class {volumes} {correlation} {unequal}", 10
+    rng, alarms = random.Random(name), 0
+    for _ in range(classes):
+        nights = year_of(rng, 0.1, 104, correlation=correlation, unequal=unequal, volumes=volumes)
+        days, references = days_of(nights, 7), watch(nights[:MOST_IN_REFERENCE], margin=0.1).references
+        gates = [class_decline(nights[:week], days[:week], references, margin=0.1) is not None for week in range(105)]
+        alarms += sum(after and not before for before, after in zip(gates, gates[1:]))
+    print(f"{name}: {alarms / classes / 2:.2f} alarms of a class per year")
+    assert alarms / classes / 2 <= 1
+
+
+@pytest.mark.parametrize("volumes", [1, 8, 20])
+@pytest.mark.parametrize("deviation", [0.02, 0.05, 0.1])
+def test_a_single_volume_that_creeps_is_found(volumes, deviation):
+    """It becomes 1 % slower with each weekly certificate."""
+    name, classes = f"creeping {volumes} {deviation}", 10
+    rng, found = random.Random(name), []
+    for _ in range(classes):
+        nights = year_of(
+            rng, deviation, 60, volumes=volumes, slow=lambda night, volume: night * math.log(1.01) * (volume == 0)
+        )
+        watched = watch(nights, margin=0.1, days=days_of(nights, 7))
+        rows = [set(places) for key, places in watched.conspicuous.items() if key[0] == 0]
+        found.append(min((night for own in rows for night in own if night - 1 in own), default=math.inf))
+    print(f"{name}: found after {median(found):g} certificates ({min(found):g} to {max(found):g})")
+    assert median(found) <= 45
 
 
 @pytest.mark.parametrize(("slower", "required"), [(0.2, 95), (0.12, 40)])

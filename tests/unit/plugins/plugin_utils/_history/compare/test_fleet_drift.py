@@ -122,7 +122,7 @@ def test_a_row_has_its_values_and_the_limit_that_the_newest_was_held_against(dri
     assert (len(row["values"]), row["judged"], row["conspicuous"], row["gates"]) == (12, 12, [10, 11], True)
     assert row["values"][-1] == pytest.approx(LATENCY * 1.3, rel=0.05)
     assert row["usual"] == pytest.approx(LATENCY, rel=0.02)
-    assert row["limit"] / row["usual"] == pytest.approx(1.1, rel=0.01)
+    assert row["limit"] / row["usual"] == pytest.approx(1.12, rel=0.01)
 
 
 def test_when_figures_moved_is_told_with_what_else_changed_then(drift):
@@ -231,6 +231,33 @@ def test_parts_of_a_fleet_that_were_measured_on_one_day_are_one_night(drift):
 
     fleet = drift(*(each for number in range(8) for each in slices(number, 1)), *slices(8, 1.2), *slices(9, 1.2))
     assert ([each["volumes"] for each in fleet["nights"]], fleet["states"][DRIFTING]) == ([8, 8], 0)
+
+
+@pytest.mark.parametrize("hosts", [3, 8])
+def test_a_class_that_declines_slowly_is_one_finding(drift, hosts):
+    fleet = drift(*(each for number in range(24) for each in night(number, 1.01**number, hosts=hosts)))
+    (decline,) = fleet["declines"]
+    assert (decline["class"], decline["volumes"]) == (fleet["volumes"][0]["class"], hosts)
+    assert decline["change"] == pytest.approx(1.01**18.5 - 1, abs=0.03)
+    assert decline["per_month"] == pytest.approx(1.01 ** (30.44 / 7) - 1, abs=0.01)
+    assert decline["since"] < "2025-04-01"
+    assert fleet["states"][DRIFTING] == 0
+    json.dumps(fleet)
+
+
+def test_an_accepted_level_is_the_new_reference_of_volumes_and_classes(drift):
+    before = [each for number in range(12) for each in night(number, 1)]
+    after = [each for number in range(13, 24) for each in night(number, 1.3, hosts=8)]
+    accepted = [made_up.changed(each, accepted=True) for each in night(12, 1.3)]
+    fleet = drift(*before, *accepted, *after)
+    assert (fleet["declines"], fleet["states"][DRIFTING], fleet["states"][CONSPICUOUS]) == ([], 0, 0)
+    assert [each["accepted"] for each in fleet["volumes"][0]["certificates"]] == [number == 12 for number in range(24)]
+
+
+def test_a_volume_that_creeps_is_found_alone(drift):
+    """It becomes 1 % slower with each weekly certificate."""
+    others = [each for host in range(8) for each in course(f"h{host}", [1] * 41)]
+    assert states(drift(*others, *course("slow", [1.01**number for number in range(41)])))["slow"] == DRIFTING
 
 
 def test_unlike_devices_of_a_class_are_named(drift):
