@@ -121,16 +121,16 @@ def watch(nights: Sequence[Night], *, margin: float, days: Sequence[datetime.dat
         for key, look in looks.items():
             watched.limits.pop(key, None)
             if look.off is not None:
-                limit = common.get(key[1], 0.0) + limits.of(look)
+                limit = max(0.0, common.get(key[1], 0.0)) + limits.of(look)
                 expected = look.figure.value - look.off
                 watched.limits[key] = (expected, expected + limit)
                 if look.off > limit:
                     watched.conspicuous.setdefault(key, []).append(number)
                     continue
-            usual.append(look)
+            usual.append((look, common.get(key[1], 0.0)))
         # All volumes of a night are compared with the earlier nights before the night is added to these.
-        for look in () if slow else usual:
-            state.add(look)
+        for each in () if slow else usual:
+            state.add(*each)
         if change is not None and not slow:
             state.nights.append(change)
     watched.references = state.references()
@@ -165,13 +165,12 @@ def _off_the_reference(looks: Mapping[tuple[Volume, Row], _Look]) -> dict[Volume
 
 
 def _common(off: Mapping[Volume, Mapping[Row, float]]) -> dict[Row, float]:
-    """Return how much slower than usual each row of the class is, for the rows that enough volumes have. The result is
-    never below 0."""
+    """Return how much slower than usual each row of the class is, for the rows that enough volumes have."""
     by_row: dict[Row, list[float]] = {}
     for rows in off.values():
         for row, value in rows.items():
             by_row.setdefault(row, []).append(value)
-    return {row: max(0.0, median(values)) for row, values in by_row.items() if len(values) >= FEWEST_ALIKE}
+    return {row: median(values) for row, values in by_row.items() if len(values) >= FEWEST_ALIKE}
 
 
 def _middle(off: Mapping[Volume, Mapping[Row, float]]) -> float | None:
@@ -309,9 +308,9 @@ class _State:
     def references(self) -> dict[tuple[Volume, Row], float]:
         return {key: course.mean for key, course in self._courses.items() if course.count >= FEWEST_IN_REFERENCE}
 
-    def add(self, look: _Look) -> None:
-        """Add a usual figure."""
-        course, value = look.course, look.value
+    def add(self, look: _Look, common: float) -> None:
+        """Add a usual figure. ``common`` is the change that its class shares on the night."""
+        course, value = look.course, look.value - common
         if course.count < MOST_IN_REFERENCE:
             course.count += 1
             course.mean += (look.figure.value - course.mean) / course.count
