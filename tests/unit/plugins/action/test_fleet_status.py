@@ -170,3 +170,18 @@ def test_a_host_that_is_not_in_the_play_fails_the_fleet():
     plugin = fleet_status.ActionModule.__new__(fleet_status.ActionModule)
     told = plugin.told({"message": "x"}, {"h1": "slow", "gone": "worse"}, [], ["h1", "localhost"], {})
     assert {host: told["failures"][host] for host in ("h1", "localhost")} == {"h1": "slow", "localhost": "worse"}
+
+
+def test_the_status_names_the_classes_that_the_newest_drift_found(history, monkeypatch):
+    decline = {"class": "PM1743", "figure": "latency_mean_ns", "volumes": 20, "change": 0.14, "since": "2026-01-04"}
+    found = {**test_drift.drift(test_drift.volume("h1", "steady")), "declines": [{**decline, "per_month": 0.044}]}
+    monkeypatch.setattr(drift, "fleet_drift", lambda *_, **__: found)
+    told = answer(drift, history)
+    sentence = "PM1743 became slower together: latency_mean +14 % since 2026-01-04 (20 volumes, +4.4 % per month)"
+    assert told["drifting_classes"] == ["PM1743"]
+    assert f"the volumes of {sentence}" in str(told["failures"])
+    assert sentence in (history / "reports" / "drift.html").read_text()
+    answer(fleet_status, history)
+    (named,) = json.loads((history / "reports" / "status.json").read_text())["declines"]
+    assert (named["text"], named["per_month"]) == (f"{sentence}; found by drift on 2026-02-01", 0.044)
+    assert sentence in (history / "reports" / "status.html").read_text()
