@@ -191,6 +191,7 @@ class _Course:
     count: int = 0
     mean: float = 0.0
     segment: int = -1
+    common: float = 0.0
     squares: float = 0.0
     pairs: int = 0
     spread: Spread | None = None
@@ -314,8 +315,9 @@ class _State:
         if course.count < MOST_IN_REFERENCE:
             course.count += 1
             course.mean += (look.figure.value - course.mean) / course.count
-        if course.segment != look.figure.segment:
-            course.segment, course.last = look.figure.segment, ()
+        if course.segment != look.figure.segment or abs(common - course.common) > self.delta:
+            course.last = ()  # a change, of the volume or of its class, is no variation
+        course.segment, course.common = look.figure.segment, common
         for place, before in enumerate(course.last):
             self._apart[place] += abs(value - before)
             self._pairs[place] += 1
