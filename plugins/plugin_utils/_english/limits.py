@@ -99,6 +99,7 @@ def why_text(judged: Judged, words: Words, tell: Callable[[Mapping[str, Any], Wo
 _SEEN_BY_BPFTRACE = ("no_percentiles_published", "only_slowest_since_restart", "not_published")
 _WHY = {
     "not_reported": "the tester did not report it",
+    "pauses": "how much of each second it spent writing is unknown, because it pauses or waits between writes",
     ENDED_EARLY: "not decided, because the sweep ended early",
     "no_percentiles_published": "MQ publishes rolling averages and no percentiles",
     "not_published": "MQ publishes rolling averages and not this figure",

@@ -160,27 +160,48 @@ def _time_over(
     limit: Limit, row: Row, tables: Tables, seconds: list[Row], confidence: Confidence, over_ns: int
 ) -> Evidence:
     is_single, in_flight_ns = row["worker"] != ALL_WORKERS, _in_flight_ns(row)
+    age_ns = in_flight_ns if in_flight_ns > over_ns else 0
     slow_ns = _over(row, tables, seconds, over_ns, "latency_sum_ns")
     time_ns = [int(second["latency_sum_ns"]) for second in seconds]
+    if is_single:
+        time_ns, slow_ns = _time_of_worker(row, slow_ns, age_ns)
     return statistics.share_of_time(
-        _time_of_worker(row, tables, seconds, slow_ns, over_ns) if is_single else time_ns,
+        time_ns,
         slow_ns,
         limit.metric.allowed_share,
         1 if is_single else tables.workers_of(row),
         alpha=confidence.alpha,
         judgements=confidence.judgements,
-        in_flight_age_ns=in_flight_ns if in_flight_ns > over_ns else 0,
+        in_flight_age_ns=0 if is_single else age_ns,
         rows=tables.workers_of(row) if is_single else 1,
     )
 
 
-def _time_of_worker(row: Row, tables: Tables, seconds: list[Row], slow_ns: list[int], over_ns: int) -> list[int]:
-    """Return the time of a single worker's operations in each second: the time of slow operations was counted, and the
-    rest is distributed in the same proportion as for all workers."""
-    slow_of_all = _over(tables.together_with(row), tables, seconds, over_ns, "latency_sum_ns")
-    quick_of_all = [max(0, int(second["latency_sum_ns"]) - slow) for second, slow in zip(seconds, slow_of_all)]
-    quick, total = max(0, int(row["latency_sum_ns"]) - sum(slow_ns)), max(1, sum(quick_of_all))
-    return [slow + quick * share // total for slow, share in zip(slow_ns, quick_of_all)]
+def knows_time_of_worker(limit: Limit, tables: Tables) -> bool:
+    """Return whether the time that a single worker spent in operations in each second, if a limit depends on it, is
+    known: only a worker that neither pauses nor waits is always in an operation."""
+    return limit.metric.method != SHARE_OF_TIME or tables.writes_without_pause
+
+
+def _time_of_worker(row: Row, slow_ns: Sequence[int], in_flight_age_ns: int) -> tuple[list[int], list[int]]:
+    """Return the time that a single worker spent in operations in each second, and in slow ones.
+
+    A worker has one operation at a time, so a slow one fills the seconds before the one in which it returned. During
+    the rest of each second, the worker was in quick operations, or between two of them.
+    """
+    elapsed_ns, count = int(row["elapsed_ns"]), len(slow_ns)
+    lengths_ns = [_SECOND_NS] * (count - 1) + [min(_SECOND_NS, max(0, elapsed_ns - (count - 1) * _SECOND_NS))]
+    spent_ns, waiting_ns = [], in_flight_age_ns
+    for length_ns, returned_ns in zip(reversed(lengths_ns), reversed(slow_ns)):
+        waiting_ns += returned_ns
+        spent_ns.append(min(waiting_ns, length_ns))
+        waiting_ns -= spent_ns[-1]
+    spent_ns.reverse()
+    rest_ns = max(1, sum(lengths_ns) - sum(spent_ns))
+    quick_ns = min(rest_ns, max(0, int(row["latency_sum_ns"]) - sum(slow_ns)))
+    return [
+        spent + (length_ns - spent) * quick_ns // rest_ns for length_ns, spent in zip(lengths_ns, spent_ns)
+    ], spent_ns
 
 
 def _batch_means(limit: Limit, row: Row, tables: Tables, seconds: list[Row], confidence: Confidence) -> Evidence | None:

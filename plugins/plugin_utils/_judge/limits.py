@@ -38,7 +38,7 @@ from .averages import slowest_since_restart_ns, why_no_figure
 from .capacity import Capacity
 from .disturbance import IO_LIMIT, disturbances, freeze_behind, io_limits_behind
 from .early_end import is_left_open
-from .evidence import Confidence, evidence_of, is_tested, seconds_of
+from .evidence import Confidence, evidence_of, is_tested, knows_time_of_worker, seconds_of
 from .metrics import AS_IT_STANDS, BATCH_MEANS, HIGHEST, MARGIN, METRICS, ONCE, RUN, TARGET
 from .percentile import figure_of
 from .profile import WARN as SEVERITY_WARN
@@ -92,7 +92,9 @@ def compare_one_of_several(limit: Limit, row: Row, tables: Tables, confidence: C
     if evidence is None:
         return replace(standing, outcome=INCONCLUSIVE, why={"code": "not_counted"})
     if evidence.outcome == FAIL:
-        return replace(standing, evidence=evidence)
+        if knows_time_of_worker(limit, tables):
+            return replace(standing, evidence=evidence)
+        return replace(standing, outcome=INCONCLUSIVE, why={"code": "pauses"})
     if evidence.suspect:
         return replace(standing, outcome=INCONCLUSIVE, evidence=replace(evidence, outcome=INCONCLUSIVE))
     return replace(standing, outcome=PASS, evidence=replace(evidence, outcome=PASS), within_chance=True)

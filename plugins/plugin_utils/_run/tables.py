@@ -193,6 +193,11 @@ class Tables:
         return row.get(_COUNTED) is not None
 
     @property
+    def writes_without_pause(self) -> bool:
+        """Whether each worker always had an operation in progress: it neither paused nor waited until one was due."""
+        return not self.number("option_delay_us") and not self.number("option_rate_per_s")
+
+    @property
     def counts_over(self) -> bool:
         """Whether the tables contain, for each second, how many operations took longer than the thresholds;
         raises TablesError if only some of them do."""

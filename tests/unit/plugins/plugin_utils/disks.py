@@ -12,9 +12,12 @@ from collections.abc import Callable, Iterator
 
 WRITES_PER_S = 2500
 
-Disk = Callable[[random.Random, int], tuple[list[int], list[int]]]
+SECOND_NS = 10**9
+
+Disk = Callable[[random.Random, int], tuple[list[int], ...]]
 """A function that takes a source of random numbers and a duration in seconds, and returns for each second the number of
-writes and the number of writes over the limit."""
+writes and the number of writes over the limit. A disk that freezes also returns the time of these, and of all writes,
+in ns, which belong to the second in which a write returned."""
 
 
 def bursty(share: float, slow_us: int, burst_s: float, crowds_s: tuple[float, float] | None = None) -> Disk:
@@ -60,5 +63,25 @@ def even(share: float) -> Disk:
         return [WRITES_PER_S] * seconds, [
             min(WRITES_PER_S, max(0, round(rng.gauss(mean, math.sqrt(mean))))) for _ in range(seconds)
         ]
+
+    return measure
+
+
+def freezing(share: float, freeze_s: float) -> Disk:
+    """Return a disk on which one write at a time hangs for ``freeze_s``, for this share of the time."""
+
+    def measure(rng: random.Random, seconds: int) -> tuple[list[int], ...]:
+        still, slow, slow_ns = [0.0] * seconds, [0] * seconds, [0] * seconds
+        now = rng.expovariate(share / (freeze_s * (1 - share)))
+        while now + freeze_s < seconds:
+            end = now + freeze_s
+            for second in range(int(now), math.ceil(end)):
+                still[second] += min(end, second + 1) - max(now, second)
+            slow[int(end)] += 1
+            slow_ns[int(end)] += round(freeze_s * SECOND_NS)
+            now = end + rng.expovariate(share / (freeze_s * (1 - share)))
+        writes = [round(WRITES_PER_S * (1 - part)) + late for part, late in zip(still, slow)]
+        time_ns = [round((1 - part) * SECOND_NS) + late for part, late in zip(still, slow_ns)]
+        return writes, slow, slow_ns, time_ns
 
     return measure

@@ -7,6 +7,8 @@ The tests themselves are in test_statistics.py."""
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.evidence import confidence_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
@@ -191,7 +193,7 @@ def test_crowded_slow_phases_are_said_and_those_that_hang_together_are_not_decid
 # Single queue managers among several.
 
 
-def several(slow, *, load=4, seconds=300, counted=1, batches=None, **figures):
+def several(slow, *, load=4, seconds=300, counted=1, batches=None, run=None, **figures):
     """Return tables of queue managers whose writes take 0.2 ms, except for slow ones over 1 ms. slow is {queue manager:
     (writes per second, seconds that have them)}."""
     rows = fabricate.step_rows(1, 4096, load, seconds=seconds)
@@ -210,7 +212,7 @@ def several(slow, *, load=4, seconds=300, counted=1, batches=None, **figures):
         over += fabricate.over_rows(rows[-1], MS, writes, [second])
     rows[-1]["latency_p99_ns"] = 1_500_000 if sum(together.values()) > rows[-1]["operations"] / 100 else 400_000
     rows[-1].update(figures.get("all", {}))
-    files = fabricate.tables(rows, over=over, over_worker_ns=MS)
+    files = fabricate.tables(rows, over=over, over_worker_ns=MS, **(run or {}))
     return {**files, "batches.csv": fabricate.batches_table(rows, batches)}
 
 
@@ -267,10 +269,15 @@ def test_a_suspicious_queue_manager_keeps_the_limit_from_passing():
     assert "1.06 % of them took longer (allowed 1 %). Measuring for " in of_p99[2]["reason"]
 
 
+def freezing(freeze_ms, seconds, **run):
+    """Return tables of four queue managers. The writes of one hang for that long, and return in these seconds."""
+    files = several({2: (1, seconds)}, qm2={"latency_time_weighted_p99_ns": freeze_ms * MS}, run=run)
+    files["over.csv"] = files["over.csv"].replace(b",1,1250000\n", b",1,%d\n" % (freeze_ms * MS))
+    return rows_judged(files, {**TIME, "max": "1 ms"})
+
+
 def test_the_time_of_a_queue_manager_that_freezes_is_its_own():
-    freezes = several({2: (1, range(7, 301, 7))}, qm2={"latency_time_weighted_p99_ns": 400 * MS})
-    freezes["over.csv"] = freezes["over.csv"].replace(b",1,1250000\n", b",1,400000000\n")
-    dummy, rows = rows_judged(freezes, {**TIME, "max": "1 ms"})
+    dummy, rows = freezing(400, range(7, 301, 7))
     assert {worker: each["verdict"] for worker, each in rows.items()} == {
         1: "pass",
         2: "fail",
@@ -279,6 +286,29 @@ def test_the_time_of_a_queue_manager_that_freezes_is_its_own():
         "all": "inconclusive",
     }
     assert rows[2]["share"] == pytest.approx(42 * 0.4 / 300, rel=0.05)
+
+
+def test_a_freeze_is_not_spread_over_the_seconds_of_other_queue_managers():
+    dummy, rows = freezing(400, range(20, 301, 28))
+    assert (rows[2]["verdict"], rows[2]["within_chance"], rows[2]["block_s"]) == ("pass", True, 1)
+    product = sum((1 + 39 * 4.0**-bet) ** 11 * (1 - 4.0**-bet) ** 289 / 6 for bet in range(6))
+    assert rows[2]["log_evidence"] == pytest.approx(math.log(product), rel=0.02)
+
+
+def test_a_write_that_hangs_for_several_seconds_fills_them():
+    dummy, rows = freezing(2500, [100])
+    assert rows[2]["share"] == pytest.approx(2.5 / 300, rel=0.01)
+    assert rows[2]["crowded_s"] == pytest.approx(2.5, rel=0.02)
+
+
+@pytest.mark.parametrize("run", [{"option_delay_us": 500}, {"option_rate_per_s": "100.0"}])
+def test_the_time_of_a_queue_manager_that_pauses_cannot_fail_it(run):
+    result, rows = freezing(400, range(7, 301, 7), **run)
+    assert (rows[2]["verdict"], rows[1]["verdict"], result["verdict"]) == ("inconclusive", "pass", "inconclusive")
+    assert rows[2]["reason"].endswith(
+        "(1,500,000 writes): how much of each second it spent writing is unknown, because it pauses or waits between "
+        "writes"
+    )
 
 
 def test_the_mean_of_a_queue_manager_is_tested_with_its_own_batches():
