@@ -176,7 +176,7 @@ static const struct rule rules[] = {
      .help = "end the run as soon as there is evidence that a figure is above this; may be repeated"},
     {"failOdds", 0, KIND_INTEGER, FIELD(fail_odds), .initial = "20", .min = 2, .max = UINT64_C(1000000000000),
      .example = "560", .argument = "N", .only = ONLY_MQ_LOG,
-     .help = "odds of N to 1; the evidence of --failAbove must beat their third power"},
+     .help = "odds of N to 1; the evidence of --failAbove must beat their square even if the rest were quick"},
     {"passAfter", 0, KIND_INTEGER, FIELD(pass_after_s), .min = 1, .max = 604800, .range_unit = " seconds",
      .example = "600", .argument = "S", .only = ONLY_MQ_LOG,
      .help = "end a step that has measured for this long if there is evidence that all limits of --failAbove are kept"},

@@ -23,31 +23,28 @@ static double spare(const struct evidence_claim *claim, const struct evidence_se
     return (double)claim->part * (double)sum->total - (double)claim->whole * (double)sum->over;
 }
 
-static struct evidence_second sum_of(const struct evidence_second *seconds, size_t count) {
+// Returns the sum of the seconds from first to end. Those that are not measured yet are quick.
+static struct evidence_second sum_of(const struct evidence_step *step, size_t first, size_t end) {
     struct evidence_second sum = {0};
-    for (size_t i = 0; i < count; i++) {
-        sum.total += seconds[i].total;
-        sum.over += seconds[i].over;
+    size_t measured = end < step->seconds ? end : step->seconds, quick = first > measured ? first : measured;
+    if (measured > first) {
+        const struct evidence_second *before = first > 0 ? &step->running[first - 1] : &sum;
+        sum = (struct evidence_second){step->running[measured - 1].total - before->total,
+                                       step->running[measured - 1].over - before->over};
     }
+    sum.total += (end - quick) * step->quick;
     return sum;
 }
 
-double evidence_of_blocks(const struct evidence_claim *claim, const struct evidence_second *seconds, size_t count,
-                          size_t block_s, size_t first_s) {
-    struct evidence_second all = sum_of(seconds, count);
-    double logarithms[STAKES] = {0}, most = (double)claim->part * most_in_all(claim, block_s);
-    if (spare(claim, &all) >= 0) {
-        return -INFINITY;
+// Adds the bets on a number of equal blocks.
+static void bet(double logarithms[STAKES], double gain, size_t blocks) {
+    double stake = 1;
+    for (int i = 0; i < STAKES && blocks > 0; i++, stake /= 4) {
+        logarithms[i] += stake * gain > -1 ? (double)blocks * log1p(stake * gain) : -INFINITY;
     }
-    for (size_t at = 0, length; at < count; at += length) {
-        length = at == 0 && first_s > 0 ? first_s : block_s;
-        length = length < count - at ? length : count - at;
-        struct evidence_second block = sum_of(seconds + at, length);
-        double gain = -spare(claim, &block) / most, stake = 1;
-        for (int i = 0; i < STAKES; i++, stake /= 4) {
-            logarithms[i] += stake * gain > -1 ? log1p(stake * gain) : -INFINITY;
-        }
-    }
+}
+
+static double weighted_sum(const double logarithms[STAKES]) {
     double greatest = -INFINITY, sum = 0;
     for (int i = 0; i < STAKES; i++) {
         greatest = fmax(greatest, logarithms[i]);
@@ -56,6 +53,25 @@ double evidence_of_blocks(const struct evidence_claim *claim, const struct evide
         sum += exp(logarithms[i] - greatest) / STAKES;
     }
     return greatest > -INFINITY ? greatest + log(sum) : greatest;
+}
+
+double evidence_of_blocks(const struct evidence_claim *claim, const struct evidence_step *step, size_t block_s,
+                          size_t first_s) {
+    struct evidence_second all = sum_of(step, 0, step->planned_s);
+    double logarithms[STAKES] = {0}, most = (double)claim->part * most_in_all(claim, block_s);
+    if (spare(claim, &all) >= 0) {
+        return -INFINITY;
+    }
+    for (size_t at = 0, end; at < step->planned_s; at = end) {
+        size_t blocks = at >= step->seconds ? (step->planned_s - at) / block_s : 1;     // equal ones at the end
+        blocks = blocks > 0 ? blocks : 1;
+        end = at == 0 && first_s > 0 ? first_s : at + block_s;
+        end = end < step->planned_s ? end : step->planned_s;
+        struct evidence_second block = sum_of(step, at, end);
+        bet(logarithms, -spare(claim, &block) / most, blocks);
+        end += (blocks - 1) * block_s;
+    }
+    return weighted_sum(logarithms);
 }
 
 // Returns the largest part of a second's total that can be over the threshold.
@@ -82,14 +98,22 @@ double evidence_for(const struct evidence_claim *claim, const struct evidence_se
     return logarithms[0] + log(sum);
 }
 
-double evidence_against(const struct evidence_claim *claim, const struct evidence_second *seconds, size_t count) {
+double evidence_against(const struct evidence_claim *claim, const struct evidence_step *step) {
     double least = INFINITY;
-    for (size_t block_s = 1; block_s == 1 || (count + block_s) / block_s >= BLOCKS_MIN; block_s *= 2) {
+    size_t planned_s = step->planned_s + 1;
+    for (size_t block_s = 1; block_s == 1 || (planned_s + block_s - 1) / block_s >= BLOCKS_MIN; block_s *= 2) {
         for (size_t first_s = 0; first_s < block_s; first_s++) {
-            least = fmin(least, evidence_of_blocks(claim, seconds, count, block_s, first_s));
+            least = fmin(least, evidence_of_blocks(claim, step, block_s, first_s));
         }
     }
     return least;
+}
+
+void evidence_add_up(struct evidence_second *seconds, size_t count) {
+    for (size_t i = 1; i < count; i++) {
+        seconds[i].total += seconds[i - 1].total;
+        seconds[i].over += seconds[i - 1].over;
+    }
 }
 
 void evidence_move_back(struct evidence_second *seconds, size_t count, uint64_t writers) {

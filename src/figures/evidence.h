@@ -2,14 +2,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Measures the evidence, from the seconds of a step, that more than an allowed share of the writes, or of their time,
-// is over a threshold. It is valid at any time, so it may be used to end a step early.
+// is over a threshold. It is used to end a step early, and is the evidence of the whole step if all of its other seconds
+// were quick: whatever they would have been, the whole step would have had at least as much.
 //
 // Seconds are grouped into blocks, and the evidence is the product of one bet per block, as in
-// plugins/plugin_utils/_judge/statistics.py. If the limit is kept and the blocks are independent, the probability that
-// it ever reaches x is at most 1/x, however often it is checked (Ville). Disks are slow in bursts, so seconds may not
-// be independent. Therefore, statistics.py chooses the length of blocks by their correlation, and the choice can change
-// with each second. The evidence here is the smallest over all lengths that statistics.py may choose. It holds if any
-// of these lengths is right, and statistics.py reaches the same conclusion with any of them.
+// plugins/plugin_utils/_judge/statistics.py. Disks are slow in bursts, so statistics.py chooses the length of blocks by
+// their correlation, which is not known before the step has ended. The evidence here is the smallest over all lengths
+// and offsets that statistics.py may choose, for the whole step or for the seconds so far.
 //
 // There is also evidence that the claim is kept, but only from steps in which every second keeps it. statistics.py then
 // uses blocks of one second.
@@ -30,14 +29,24 @@ struct evidence_claim {
     uint64_t threshold_ns;
 };
 
+// The seconds so far, and the length of the whole step. running: the sums up to the end of each second. quick: the total
+// of each second that is not measured yet, in which nothing is over the threshold.
+struct evidence_step {
+    const struct evidence_second *running;
+    size_t seconds, planned_s;
+    uint64_t quick;
+};
+
 // Returns the natural logarithm of the evidence against the claim, with blocks of block_s seconds. If first_s is not 0,
 // the first block has only that many seconds. Returns -INFINITY if the share over the threshold is allowed.
-double evidence_of_blocks(const struct evidence_claim *claim, const struct evidence_second *seconds, size_t count,
-                          size_t block_s, size_t first_s);
+double evidence_of_blocks(const struct evidence_claim *claim, const struct evidence_step *step, size_t block_s,
+                          size_t first_s);
 
-// Returns the smallest evidence over all blocks that statistics.py may form from these seconds, or from these and one
-// more.
-double evidence_against(const struct evidence_claim *claim, const struct evidence_second *seconds, size_t count);
+// Returns the smallest evidence over all blocks that statistics.py may form.
+double evidence_against(const struct evidence_claim *claim, const struct evidence_step *step);
+
+// Replaces each second with the sum of the seconds up to its end.
+void evidence_add_up(struct evidence_second *seconds, size_t count);
 
 // Returns the natural logarithm of the evidence that the claim is kept. Returns -INFINITY if one of the seconds does
 // not keep it.

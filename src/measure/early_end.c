@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "measure/early_end.h"
 
+#include "base/clock.h"
 #include "base/units.h"
 
 #include <math.h>
@@ -9,9 +10,8 @@
 #define PART_BYTES 40
 #define HUNDRED_PERCENT UINT64_C(100000000)     // a percentile has up to six decimals
 #define LOOKS 50                        // a step is checked again when it is longer by 1/LOOKS
-// The evidence must reach the third power of the odds. The judge requires the second power if blocks are correlated.
-// The third also keeps a slow phase that is longer than the blocks from ending the step of a disk that keeps its limit.
-#define POWER 3
+// The evidence must reach this power of the odds, which the judge requires if blocks are correlated.
+#define POWER 2
 // Added to the logarithm of the required odds, as a margin for the writes that end after the decision.
 #define SPARE 1
 #define MINUTE 60
@@ -100,6 +100,7 @@ bool early_end_open(struct early_end *early_end, const struct options *options, 
     const struct text_list *given = &options->fail_above;
     early_end->evidence = POWER * log((double)options->fail_odds) + SPARE;
     early_end->room = options->duration_s < EARLY_END_SECONDS_MAX ? options->duration_s : EARLY_END_SECONDS_MAX;
+    early_end->planned_s = options->duration_s;
     early_end->evidence_kept = log((double)options->pass_odds) + SPARE;
     early_end->pass_after_s = options->pass_after_s;
     early_end->ring_bytes = options->files * options->file_bytes;
@@ -107,7 +108,7 @@ bool early_end_open(struct early_end *early_end, const struct options *options, 
         return failure_set(failure, EXIT_USAGE, "--passAfter needs the limits that have to be kept; add --failAbove");
     }
     bool memory = given->count == 0 ||
-                  ((early_end->moved = room_for(early_end->room)) != NULL &&
+                  ((early_end->copy = room_for(early_end->room)) != NULL &&
                    (early_end->writes = calloc(early_end->room, sizeof *early_end->writes)) != NULL);
     for (size_t i = 0; i < given->count; i++) {
         struct early_end_limit *limit = &early_end->limits[early_end->count++];
@@ -134,25 +135,37 @@ void early_end_begin_step(struct early_end *early_end, uint64_t block_bytes, uin
     }
 }
 
-// Returns the seconds for a limit on a share of writes or time, and sets the claim about them.
-static const struct evidence_second *seconds_of(struct early_end *early_end, const struct early_end_limit *limit,
-                                                uint32_t writers, uint64_t fastest_ns, struct evidence_claim *claim) {
+// Returns the number of writes in the best second of the step so far.
+static uint64_t most(const struct early_end *early_end) {
+    uint64_t found = 0;
+    for (size_t i = 0; i < early_end->seconds; i++) {
+        found = early_end->writes[i] > found ? early_end->writes[i] : found;
+    }
+    return found;
+}
+
+// Returns a copy of the seconds for a limit on a share of writes or time, and sets the claim about them.
+static struct evidence_second *seconds_of(struct early_end *early_end, const struct early_end_limit *limit,
+                                          uint32_t writers, uint64_t fastest_ns, struct evidence_claim *claim) {
     *claim = (struct evidence_claim){
         .part = limit->part, .whole = limit->whole, .writers = writers, .threshold_ns = limit->above_ns};
+    memcpy(early_end->copy, limit->seconds, early_end->seconds * sizeof *limit->seconds);
     if (limit->method == BY_SHARE_OF_WRITES) {
         claim->fastest_ns = fastest_ns;
-        return limit->seconds;
+    } else {
+        evidence_move_back(early_end->copy, early_end->seconds, writers);
     }
-    memcpy(early_end->moved, limit->seconds, early_end->seconds * sizeof *limit->seconds);
-    evidence_move_back(early_end->moved, early_end->seconds, writers);
-    return early_end->moved;
+    return early_end->copy;
 }
 
 static bool is_broken(struct early_end *early_end, const struct early_end_limit *limit, uint32_t writers,
                       uint64_t fastest_ns) {
     struct evidence_claim claim;
-    const struct evidence_second *seconds = seconds_of(early_end, limit, writers, fastest_ns, &claim);
-    return evidence_against(&claim, seconds, early_end->seconds) >= early_end->evidence;
+    struct evidence_second *seconds = seconds_of(early_end, limit, writers, fastest_ns, &claim);
+    struct evidence_step step = {.running = seconds, .seconds = early_end->seconds, .planned_s = early_end->planned_s};
+    step.quick = limit->method == BY_SHARE_OF_WRITES ? most(early_end) : writers * NS_PER_S;
+    evidence_add_up(seconds, step.seconds);
+    return evidence_against(&claim, &step) >= early_end->evidence;
 }
 
 static bool is_kept(struct early_end *early_end, const struct early_end_limit *limit, uint64_t fastest_ns) {

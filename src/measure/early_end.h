@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // --failAbove=FIGURE:TIME[:SIZES[:LOADS]]: ends a step of the log, and the run with it, as soon as its writes show that
-// this limit is broken. For a percentile, this takes evidence (figures/evidence.h) that beats the odds of --failOdds;
-// for latency_max, a single write is enough. The tester only decides when to stop. The verdict is based on the tables.
+// this limit is broken. For a percentile, the evidence (figures/evidence.h) must beat the odds of --failOdds even if the
+// rest of the planned time were quick; for latency_max, a single write is enough. The tester only decides when to stop.
+// The verdict is based on the tables.
 //
 // --passAfter=SECONDS: also ends a step, but not the run, if all of these limits are certainly kept: after that many
 // seconds, none of which broke a limit, with evidence that beats the odds of --passOdds. Once a second has broken a
@@ -17,7 +18,7 @@
 #include "figures/distribution.h"
 #include "figures/evidence.h"
 
-// A single slow phase of a few seconds must not decide: fewer seconds contain too few blocks longer than the phase.
+// Ending a step sooner would save little.
 #define EARLY_END_SECONDS_MIN 60
 #define EARLY_END_SECONDS_MAX 7200      // so that memory and processor time are bounded
 
@@ -41,8 +42,8 @@ struct early_end {
     uint64_t ring_bytes;                // the size of all files of a queue manager
     uint64_t block_bytes;               // of the step that runs
     uint64_t *writes;                   // in each second of that step
-    struct evidence_second *moved;      // a copy for evidence_move_back
-    size_t seconds, next_look;          // of the step that runs
+    struct evidence_second *copy;       // of the seconds of a limit, to work on
+    size_t seconds, next_look, planned_s;       // of the step that runs
     size_t room;                        // how many seconds fit; later ones do not end a step
     const struct early_end_limit *broken;       // NULL: none so far
     uint32_t step;                      // which it ended

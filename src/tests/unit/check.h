@@ -38,6 +38,7 @@ void test_percentile_support(void);
 void test_percentiles_of_hours(void);
 void test_merging(void);
 void test_evidence(void);
+void test_evidence_with_a_quick_rest(void);
 void test_evidence_of_time(void);
 void test_early_end(void);
 void test_evidence_that_a_claim_is_kept(void);

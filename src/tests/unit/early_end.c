@@ -22,7 +22,7 @@ static void close_limits(struct early_end *early_end) {
     for (size_t i = 0; i < early_end->count; i++) {
         free(early_end->limits[i].seconds);
     }
-    free(early_end->moved);
+    free(early_end->copy);
     free(early_end->writes);
     text_free(&early_end->kept_steps);
 }
@@ -142,12 +142,13 @@ void test_early_end(void) {
     check_end("latency_max:2ms", 1, 1, 2000001);
     check_end("latency_max:2ms", 0, 1, 2000000);
     check_end("latency_p99:1ms", 0, 25, 2000000);               // as many as the limit allows
+    check_end("latency_p99:1ms", EARLY_END_SECONDS_MIN, 2500, 2000000);
     check_end("latency_p99:1ms", EARLY_END_SECONDS_MIN, 200, 2000000);
-    check_end("latency_p99:1ms", 64, 48, 2000000);              // little evidence in each second
-    check_end("latency_p99:1ms", 0, 28, 2000000);               // only after more than the 100 seconds of the step
+    check_end("latency_p99:1ms", 98, 48, 2000000);              // before that, quick seconds could still keep it
+    check_end("latency_p99:1ms", 0, 28, 2000000);               // too little evidence
     check_end("latency_p99:1ms:8K-64K", 0, 200, 2000000);       // for other steps
     check_end("latency_p99:1ms::2-9", 0, 200, 2000000);
-    check_end("latency_time_weighted_p99:1ms", EARLY_END_SECONDS_MIN, 25, 2000000);
+    check_end("latency_time_weighted_p99:1ms", 62, 25, 2000000);
     check_end("latency_p99:3ms", 0, 200, 2000000);
 
     // Each step starts without evidence, and once a limit has ended a step, it ends no other.

@@ -264,25 +264,52 @@ static bool is_near(double value, double expected) {
 // fractions and the same rule.
 static const struct evidence_claim p99 = {.part = 1, .whole = 100, .writers = 1, .fastest_ns = 200000};
 
+// Returns the evidence of a step with these seconds. block_s 0: the smallest over all blocks.
+static double evidence_of(const struct evidence_claim *claim, const struct evidence_second *seconds, size_t count,
+                          size_t planned_s, size_t block_s, size_t first_s) {
+    static struct evidence_second running[300];
+    memcpy(running, seconds, count * sizeof *seconds);
+    evidence_add_up(running, count);
+    const struct evidence_step step = {running, count, planned_s, 2500};
+    return block_s > 0 ? evidence_of_blocks(claim, &step, block_s, first_s) : evidence_against(claim, &step);
+}
+
 void test_evidence(void) {
     static struct evidence_second seconds[300];
     for (size_t i = 0; i < 20; i++) {
         seconds[i] = (struct evidence_second){2500, 50};
     }
-    CHECK(is_near(exp(evidence_of_blocks(&p99, seconds, 20, 1, 0)), 556.072559827));
-    CHECK(evidence_against(&p99, seconds, 20) == evidence_of_blocks(&p99, seconds, 20, 1, 0));
+    CHECK(is_near(exp(evidence_of(&p99, seconds, 20, 20, 1, 0)), 556.072559827));
+    CHECK(evidence_of(&p99, seconds, 20, 20, 0, 0) == evidence_of(&p99, seconds, 20, 20, 1, 0));
+    CHECK(evidence_of(&p99, seconds, 20, 40, 0, 0) == -INFINITY);   // the rest is quick, so the share is allowed
     for (size_t i = 0; i < 20; i++) {
         seconds[i].over = 25;
     }
-    CHECK(evidence_against(&p99, seconds, 20) == -INFINITY);        // as many as the limit allows
+    CHECK(evidence_of(&p99, seconds, 20, 20, 0, 0) == -INFINITY);   // as many as the limit allows
     // Clusters of slow seconds: each cluster is only one piece of evidence, and only longer blocks show this.
     for (size_t i = 0; i < 300; i++) {
         bool slow = (i >= 100 && i < 115) || (i >= 180 && i < 195) || (i >= 250 && i < 265);
         seconds[i] = slow ? (struct evidence_second){880, 800} : (struct evidence_second){2500, 0};
     }
-    CHECK(is_near(exp(evidence_of_blocks(&p99, seconds, 300, 8, 3)), 41.4825333299));
-    CHECK(evidence_against(&p99, seconds, 300) <= evidence_of_blocks(&p99, seconds, 300, 8, 3));
-    CHECK(evidence_of_blocks(&p99, seconds, 300, 1, 0) > 2 * evidence_against(&p99, seconds, 300));
+    double clustered = evidence_of(&p99, seconds, 300, 300, 8, 3);
+    CHECK(is_near(exp(clustered), 41.4825333299));
+    CHECK(evidence_of(&p99, seconds, 300, 300, 0, 0) <= clustered);
+    CHECK(evidence_of(&p99, seconds, 300, 300, 1, 0) > 2 * evidence_of(&p99, seconds, 300, 300, 0, 0));
+}
+
+// All writes of 30 s were slow, and a step of 100 s goes on with quick ones.
+void test_evidence_with_a_quick_rest(void) {
+    static struct evidence_second seconds[100];
+    for (size_t i = 0; i < 100; i++) {
+        seconds[i] = i < 30 ? (struct evidence_second){800, 800} : (struct evidence_second){2500, 0};
+    }
+    for (size_t block_s = 1; block_s <= 4; block_s *= 2) {
+        for (size_t first_s = 0; first_s < block_s; first_s++) {
+            double whole = evidence_of(&p99, seconds, 100, 100, block_s, first_s);
+            CHECK(fabs(evidence_of(&p99, seconds, 30, 100, block_s, first_s) - whole) < 1e-9);
+        }
+    }
+    CHECK(is_near(evidence_of(&p99, seconds, 30, 100, 4, 2), 8.830467425016));
 }
 
 void test_evidence_that_a_claim_is_kept(void) {
@@ -315,7 +342,7 @@ void test_evidence_of_time(void) {
     for (size_t i = 0; i < sizeof slow / sizeof slow[0]; i++) {
         seconds[slow[i] - 1].over = 400000000;
     }
-    CHECK(is_near(exp(evidence_of_blocks(&claim, seconds, 60, 1, 0)), 126.729980466));
+    CHECK(is_near(exp(evidence_of(&claim, seconds, 60, 60, 1, 0)), 126.729980466));
 
     struct evidence_second late[] = {
         {1000000000, 0}, {800000000, 0}, {0, 0}, {0, 0}, {3200000000, 2500000000}};

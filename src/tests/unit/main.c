@@ -22,6 +22,7 @@ static const struct { const char *name; void (*run)(void); } tests[] = {
     {"percentiles of hours", test_percentiles_of_hours},
     {"merging", test_merging},
     {"evidence of a broken limit", test_evidence},
+    {"evidence if the rest of a step is quick", test_evidence_with_a_quick_rest},
     {"evidence that a limit is kept", test_evidence_that_a_claim_is_kept},
     {"evidence from the time of writes", test_evidence_of_time},
     {"limits that end a step", test_early_end},

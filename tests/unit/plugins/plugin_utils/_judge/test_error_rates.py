@@ -160,8 +160,17 @@ class Claim(ctypes.Structure):
     _fields_ = tuple((name, ctypes.c_uint64) for name in ("part", "whole", "writers", "fastest_ns", "threshold_ns"))
 
 
+class Step(ctypes.Structure):
+    _fields_ = (
+        ("running", ctypes.POINTER(Second)),
+        ("seconds", ctypes.c_size_t),
+        ("planned_s", ctypes.c_size_t),
+        ("quick", ctypes.c_uint64),
+    )
+
+
 SOURCES = Path(__file__).parents[5] / "src"
-FIRST_LOOK, LOOKS, POWER, SPARE = 60, 50, 3, 1
+FIRST_LOOK, LOOKS, POWER, SPARE = 60, 50, 2, 1
 """When the tester checks a step, and how much evidence it requires (early_end.h, early_end.c)."""
 
 
@@ -172,8 +181,14 @@ def evidence_of_tester(tmp_path_factory):
     language = ("-std=c11", "-D_GNU_SOURCE", "-O2", "-shared", "-fPIC", f"-I{SOURCES}")
     subprocess.run(["cc", *language, "-o", library, SOURCES / "figures/evidence.c", "-lm"], check=True)
     found = ctypes.CDLL(str(library))
+    seconds = ctypes.POINTER(Second), ctypes.c_size_t
+    found.evidence_against.argtypes = (ctypes.POINTER(Claim), ctypes.POINTER(Step))
+    found.evidence_for.argtypes = (ctypes.POINTER(Claim), *seconds)
+    found.evidence_add_up.argtypes, found.evidence_move_back.argtypes = seconds, (*seconds, ctypes.c_uint64)
     for each in (found.evidence_against, found.evidence_for):
-        each.argtypes, each.restype = (ctypes.POINTER(Claim), ctypes.POINTER(Second), ctypes.c_size_t), ctypes.c_double
+        each.restype = ctypes.c_double
+    for each in (found.evidence_add_up, found.evidence_move_back):
+        each.restype = None
     return found
 
 
@@ -185,13 +200,22 @@ def looks(seconds: int) -> Iterator[int]:
         look += 1 + look // LOOKS
 
 
-def ends_at(evidence_against, writes: list[int], slow: list[int], judgements: int) -> int | None:
-    """Return the number of seconds after which the tester ends a step; None if the tester does not end it early."""
-    claim, seconds = Claim(1, 100, 1, FASTEST_NS), (Second * len(writes))(*zip(writes, slow))
-    enough = POWER * math.log(judgements / ALPHA) + SPARE
-    return next(
-        (look for look in looks(len(writes)) if evidence_against(ctypes.byref(claim), seconds, look) >= enough), None
-    )
+def ends_at(evidence, total: list[int], over: list[int], judgements: int, fastest_ns: int = FASTEST_NS) -> int | None:
+    """Return the number of seconds after which the tester ends a step; None if the tester does not end it early. The
+    totals are numbers of writes, or times of them if ``fastest_ns`` is 0."""
+    claim, enough = Claim(1, 100, 1, fastest_ns), POWER * math.log(judgements / ALPHA) + SPARE
+    running = None
+    for look in looks(len(total)):
+        if running is None or not fastest_ns:  # time moves to earlier seconds, so it is added up at each look
+            count = len(total) if fastest_ns else look
+            running = (Second * count)(*zip(total[:count], over))
+            if not fastest_ns:
+                evidence.evidence_move_back(running, count, 1)
+            evidence.evidence_add_up(running, count)
+        step = Step(running, look, len(total), max(total[:look]) if fastest_ns else 10**9)
+        if evidence.evidence_against(ctypes.byref(claim), ctypes.byref(step)) >= enough:
+            return look
+    return None
 
 
 def passes_at(
@@ -212,40 +236,78 @@ def passes_at(
     )
 
 
+STEPS, STEP_S, JUDGEMENTS = 7, 600, 28
+"""The sweeps in which steps end early."""
+
+
 @pytest.mark.parametrize(
-    ("name", "disk", "seconds", "judgements", "required"),
+    ("name", "disk"),
     [
-        ("E1", bursty(0.0095, 1250, 1), 600, 1, {"ends early": (0, 2)}),
-        ("E2", bursty(0.0095, 1250, 3), 600, 1, {"ends early": (0, 2)}),
-        ("E3", bursty(0.0095, 1250, 0.3, (30, 70)), 600, 1, {"ends early": (0, 5)}),
-        ("E4", even(0.01), 600, 1, {"ends early": (0, 5)}),
-        ("E5", bursty(0.0095, 1250, 10), 600, 28, {"ends early": (0, 5)}),
-        ("E6", even(0.03), 600, 28, {"ends early": (97, 100)}),
-        ("E7", bursty(0.05, 1250, 1), 600, 28, {"ends early": (80, 100)}),
-        ("E8", bursty(0.1, 1250, 3), 600, 28, {"ends early": (95, 100)}),
-        ("E9", even(0.3), 600, 28, {"ends early": (100, 100)}),
+        ("E1", bursty(0.0095, 1250, 1)),
+        ("E2", bursty(0.0095, 1250, 3)),
+        ("E3", bursty(0.0095, 1250, 10)),
+        ("E4", bursty(0.0095, 1250, 30)),
+        ("E5", bursty(0.0095, 1250, 0.3, (30, 70))),
+        ("E6", bursty(0.0095, 1250, 0.3, (30, 190))),
+        ("E7", even(0.01)),
     ],
 )
-def test_early_ends(monkeypatch, evidence_of_tester, name, disk, seconds, judgements, required):
-    """How often a step ends early because the evidence was sufficient at one of the checks. The step must then always
-    be judged as a fail, even with the writes that end after that check."""
+def test_early_ends_of_good_disks(monkeypatch, evidence_of_tester, name, disk):
+    """How often a sweep ends early although the disk meets its limit, and how often one of its steps fails if all are
+    measured to their ends. Each step that ends early would have failed at its end."""
+    monkeypatch.setattr(statistics, "_upper_bound", lambda *_: None)
+    rng, outcomes = random.Random(name), Counter()
+    for _ in range(RUNS):
+        early, fails = False, False
+        for _ in range(STEPS):
+            writes, slow = disk(rng, STEP_S)
+            ends = ends_at(evidence_of_tester, writes, slow, JUDGEMENTS) is not None
+            found = _judged_step(writes, slow)
+            assert found == FAIL or not ends
+            early, fails = early or ends, fails or found == FAIL
+        outcomes.update({"ends early": early, "fails without early ends": fails})
+    _check(name, outcomes, {"ends early": (0, 5), "fails without early ends": (0, 100)})
+
+
+def _judged_step(writes: list[int], slow: list[int]) -> str:
+    return statistics.share_of_operations(
+        writes, slow, P99, MS, FASTEST_NS, 1, alpha=ALPHA, judgements=JUDGEMENTS
+    ).outcome
+
+
+@pytest.mark.parametrize(
+    ("name", "disk", "least"),
+    [
+        ("E8", even(0.03), 97),
+        ("E9", bursty(0.05, 1250, 1), 60),
+        ("E10", bursty(0.1, 1250, 3), 90),
+        ("E11", even(0.3), 100),
+    ],
+)
+def test_early_ends_of_bad_disks(monkeypatch, evidence_of_tester, name, disk, least):
+    """How often a step ends early. It must then be judged as a fail, even with the writes that end after the check."""
     monkeypatch.setattr(statistics, "_upper_bound", lambda *_: None)
     rng, outcomes, ends = random.Random(name), Counter(), []
     for _ in range(RUNS):
-        writes, slow = disk(rng, seconds)
-        end = ends_at(evidence_of_tester.evidence_against, writes, slow, judgements)
+        writes, slow = disk(rng, STEP_S)
+        end = ends_at(evidence_of_tester, writes, slow, JUDGEMENTS)
         outcomes["ends early"] += end is not None
         if end is not None:
             ends.append(end)
             more = [rng.randrange(20)] if rng.random() < 0.5 else []
-            found = statistics.share_of_operations(
-                [*writes[:end], *more], [*slow[:end], *(0 for _ in more)], P99, MS, FASTEST_NS, 1, alpha=ALPHA,
-                judgements=judgements,
-            )  # fmt: skip
-            assert found.outcome == FAIL, (end, found)
-    if ends:
-        print(f"{name}: after {sorted(ends)[len(ends) // 2]} s in the median, {max(ends)} s at the latest")
-    _check(name, outcomes, required)
+            assert _judged_step([*writes[:end], *more], [*slow[:end], *(0 for _ in more)]) == FAIL, end
+    print(f"{name}: after {sorted(ends)[len(ends) // 2]} s in the median, {max(ends)} s at the latest")
+    _check(name, outcomes, {"ends early": (least, 100)})
+
+
+def test_the_disks_of_the_test_bed_end_soon(evidence_of_tester):
+    """Disks of tests/integration/test_early_end.py, with its nine judgements: one whose writes all take 30 ms with a
+    limit of 20 ms, and one that freezes for a second in every four. (One that stalls ends at once.)"""
+    slow = ends_at(evidence_of_tester, [33] * STEP_S, [33] * STEP_S, 9, 30 * MS)
+    freezes = [10**9 if second % 4 == 3 else 0 for second in range(STEP_S)]
+    freezing = ends_at(evidence_of_tester, [10**9] * STEP_S, freezes, 9, 0)
+    print(f"slow disk: {slow} s, freezing disk: {freezing} s")
+    assert max(slow, freezing) <= 180
 
 
 @pytest.mark.parametrize(
