@@ -276,16 +276,16 @@ def _coverage(judged: Judged) -> str:
         "Not covered: longer ones, and anything that occurs less often than once in "
         f"{_units.format_count(judged['seconds'] // 3)} s."
     )
-    if judged["method"] == BATCH_MEANS:
-        return f"Covered: standstills of up to {longest} each. {rare}"
     seen = (
         "no slow time"
         if not judged["crowded_s"]
         else f"at most {_units.format_duration(judged['crowded_s'] * 1e9, 2)} of slow time"
     )
+    beyond = ", which is more than covered" if (judged["crowded_s"] or 0) > judged["episode_s"] else ""
+    phases = "standstills" if judged["method"] == BATCH_MEANS else "slow phases"
     return (
-        f"Covered: slow phases of up to {longest} each that come independently; crowded ones count as one, with their "
-        f"slow time added. Seen: {seen} within 30 s. {rare}"
+        f"Covered: {phases} of up to {longest} each that come independently; crowded ones count as one, with their "
+        f"slow time added. Seen: {seen} within 30 s{beyond}. {rare}"
     )
 
 

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .._numerics import student_t
 from .._run.verdicts import FAIL, INCONCLUSIVE, PASS
 from .blocks import lag_1, running_sums, sums_between
-from .statistics import BATCH_MEANS, Evidence, covered_episode, within_reach
+from .statistics import BATCH_MEANS, Evidence, covered_episode, crowded, within_reach
 
 _MOST_BATCHES = 30
 _FEWEST_BATCHES = 10
@@ -52,7 +52,17 @@ def ratio_within(x: Sequence[float], y: Sequence[float], question: Question) -> 
     seconds = len(x)
     count = min(_MOST_BATCHES, seconds // _LEAST_BATCH_S)
     cuts = [seconds * batch // count for batch in range(count + 1)] if count else [0, seconds]
-    return ratio_of_batches(*(sums_between(cuts, running_sums(values)) for values in (x, y)), seconds, question)
+    evidence = ratio_of_batches(*(sums_between(cuts, running_sums(values)) for values in (x, y)), seconds, question)
+    return replace(evidence, crowded_s=crowded(_spare_s(x, y, question)))
+
+
+def _spare_s(x: Sequence[float], y: Sequence[float], question: Question) -> list[float]:
+    """Return how much additional standstill each second could have had within the limit, in seconds; negative if it had
+    too much."""
+    if question.most_x is None:
+        return [part_x / question.limit - part_y if question.limit > 0 else 0 for part_x, part_y in zip(x, y)]
+    unit = question.most_x / len(x)
+    return [(question.limit * part_y - part_x) / unit for part_x, part_y in zip(x, y)]
 
 
 def ratio_of_batches(x: Sequence[float], y: Sequence[float], seconds: int, question: Question) -> Evidence:

@@ -67,11 +67,11 @@ class Evidence:
     compared. ``block_s`` is the number of seconds in a block, and ``blocks`` the number of blocks; they are not
     resolved if even these blocks are correlated. ``episode_s`` is the longest slow phase that a pass covers (for a
     mean, the longest standstill), None if there is none, and ``crowded_s`` is the most slow time that was seen within
-    30 s, None for means. ``seconds_needed`` is the total length that a run needs if this one is inconclusive.
-    ``log_evidence`` is the logarithm of the product of the gains, for a pass if the value meets the limit, for a fail
-    if the value breaks it; None for means. ``suspect`` is true for a row of one worker among several that breaks its
-    limit by more than chance explains among that many rows. ``counted_over_ns`` is the threshold over which operations
-    were counted, or None if that is the limit.
+    30 s, None for the mean of one row among several. ``seconds_needed`` is the total length that a run needs if this
+    one is inconclusive. ``log_evidence`` is the logarithm of the product of the gains, for a pass if the value meets
+    the limit, for a fail if the value breaks it; None for means. ``suspect`` is true for a row of one worker among
+    several that breaks its limit by more than chance explains among that many rows. ``counted_over_ns`` is the
+    threshold over which operations were counted, or None if that is the limit.
     """
 
     method: str
@@ -288,14 +288,14 @@ def _share_test(
         block_s=blocks.block_s,
         resolved=blocks.resolved,
         episode_s=covered_episode(direction / (a_second_over * seconds), seconds) if outcome == PASS else None,
-        crowded_s=_crowded(spare) / a_second_over,
+        crowded_s=crowded(spare) / a_second_over,
         seconds_needed=needed,
         log_evidence=evidence,
         suspect=risk.rows > 1 and direction < 0 and evidence >= math.log(max(1, risk.rows / _SUSPICIOUS_SHARE)),
     )
 
 
-def _crowded(spare: Sequence[int]) -> int:
+def crowded(spare: Sequence[float]) -> float:
     """Return the greatest excess within any period that is as long as a cluster."""
     running = running_sums([max(0, -second) for second in spare])
     return max(end - start for start, end in zip(running, running[_CROWD_S:] or running[-1:]))

@@ -145,7 +145,8 @@ def test_a_mean_is_held_against_its_bound():
     judgement = judgement_of(judge(clean(300), MEAN, {"metric": "bytes_per_s", "min": "10 MB/s"}), "latency_mean")
     assert (judgement["verdict"], judgement["method"], judgement["value_bound"]) == ("pass", "batch means", 200_000)
     assert judgement["reason"].endswith(
-        "(1,500,000 writes): with 95 % confidence at most 200 us. Covered: standstills of up to 24 s each. "
+        "(1,500,000 writes): with 95 % confidence at most 200 us. Covered: standstills of up to 24 s each that come "
+        "independently; crowded ones count as one, with their slow time added. Seen: no slow time within 30 s. "
         "Not covered: longer ones, and anything that occurs less often than once in 100 s."
     )
     failed = judgement_of(judge(clean(300), {**MEAN, "max": "0.15 ms"}), "latency_mean")
@@ -179,7 +180,9 @@ def test_a_maximum_stands_as_it_is_and_says_how_rare_worse_seconds_are():
 def test_crowded_slow_phases_are_said_and_those_that_hang_together_are_not_decided():
     rows = fabricate.step_rows(1, 4096, seconds=300)
     seen = judgement_of(judge(fabricate.tables(rows, over=slow_share(rows, MS, 500, (40, 69))), P99), "latency_p99")
-    assert "Seen: at most 900 ms of slow time within 30 s." in seen["reason"]
+    assert "Seen: at most 900 ms of slow time within 30 s. Not covered" in seen["reason"]
+    crowded = judgement_of(judge(fabricate.tables(rows, over=slow_share(rows, MS, 900, (40, 69))), P99), "latency_p99")
+    assert "of slow time within 30 s, which is more than covered. Not covered" in crowded["reason"]
     crowds = [*range(101, 116), *range(181, 196), *range(251, 266)]
     rows = fabricate.step_rows(1, 4096, seconds=300, latency_p99_ns=3 * MS)
     judgement = judgement_of(judge(fabricate.tables(rows, over=slow_share(rows, MS, 800, crowds)), P99), "latency_p99")

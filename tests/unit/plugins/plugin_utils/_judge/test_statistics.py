@@ -251,6 +251,8 @@ def test_lopsided_parts_widen_the_bound_of_a_mean():
     reserve = means._reserve(144_000, 60, Question(2250, "min", 0.05, 1))
     assert statistics.covered_episode(reserve, 60) == pytest.approx(0.375, abs=1e-12)
     assert batch_means(STANDSTILLS, [1] * 60, 0, "min").episode_s == 6  # a limit that nothing breaks
+    assert (tested.crowded_s, rate.crowded_s) == (pytest.approx(3 * 0.775), pytest.approx(3 * (1 - 500 / 2250)))
+    assert batch_means([1] * 60, [2500] * 60, 0.00045, most_x=60).crowded_s == 0
 
 
 # Second implementations: the specification in exact fractions, which is slow, and scipy.
