@@ -4,9 +4,9 @@
 
 """Determines which limits of a profile end a sweep early if they are broken, which limits end a step early if all of
 them are met, and what such a sweep still proves. The last step of such a sweep ended at a moment that its own figures
-determined. The tester ends it only if the evidence of a share test would have been enough even if the rest of the planned
-time had been quick, and a write that took too long remains too long. Therefore, this step can show that the limits of
-these tests and the limit on the longest write are broken. It decides nothing else.
+determined. The tester ends it only if a share test would still fail if the rest of the planned time were quick, and a
+write that took too long remains too long. Therefore, this step can show that the limits of these tests and the limit on
+the longest write are broken. It decides nothing else.
 """
 
 from __future__ import annotations
