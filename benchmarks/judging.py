@@ -97,7 +97,17 @@ def hosts() -> dict[str, Callable[[], object]]:
 
         return run
 
+    def judge_freezes(every_s: int) -> None:
+        freezes = [
+            [FREEZE_NS if (second + row) % every_s == 0 else 0 for second in range(LIMIT_SECONDS)] for row in range(16)
+        ]
+        together = list(map(sum, zip(*freezes)))
+        statistics.share_of_time([16 * 10**9] * LIMIT_SECONDS, together, per_cent, 16, **risk)
+        for own in freezes:
+            statistics.share_of_time([10**9] * LIMIT_SECONDS, own, per_cent, 1, **risk, rows=16)
+
     return {
+        "16 queue managers, all freeze": lambda: judge_freezes(10),
         "16 queue managers, healthy": judge(0.005),
         "16 queue managers, at the limit": judge(0.01),
         "16 queue managers, all bad": judge(0.03),

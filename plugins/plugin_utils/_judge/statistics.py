@@ -173,6 +173,8 @@ def share_of_time(
 def move_back(time_ns: Sequence[int], slow_ns: Sequence[int], writers: int) -> tuple[list[int], list[int]]:
     """Return the time of all operations, and of slow ones, in the seconds in which it was spent, instead of the second
     in which the operation returned."""
+    if max(time_ns) <= writers * _SECOND_NS:
+        return [*time_ns], [*slow_ns]
     times, slows, carry = [], [], 0
     for time, slow in zip(reversed(time_ns), reversed(slow_ns)):
         quick = time - slow
