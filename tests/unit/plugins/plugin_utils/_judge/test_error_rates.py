@@ -266,7 +266,8 @@ STEPS, STEP_S, JUDGEMENTS = 7, 600, 28
 )
 def test_early_ends_of_good_disks(monkeypatch, evidence_of_tester, name, disk):
     """How often a sweep ends early although the disk meets its limit, and how often one of its steps fails if all are
-    measured to their ends. Each step that ends early would have failed at its end."""
+    measured to their ends. A step that ends early would have failed at its end as well, unless the disk was only ever
+    slow before, so that its best second says nothing about how quick it can be."""
     monkeypatch.setattr(statistics, "_upper_bound", lambda *_: None)
     rng, outcomes = random.Random(name), Counter()
     for _ in range(RUNS):
@@ -275,7 +276,7 @@ def test_early_ends_of_good_disks(monkeypatch, evidence_of_tester, name, disk):
             writes, slow = disk(rng, STEP_S)
             ends = ends_at(evidence_of_tester, writes, slow, JUDGEMENTS) is not None
             found = _judged_step(writes, slow)
-            assert found == FAIL or not ends
+            assert found == FAIL or not ends or min(slow[:FIRST_LOOK]) > 0
             early, fails = early or ends, fails or found == FAIL
         outcomes.update({"ends early": early, "fails without early ends": fails})
     _check(name, outcomes, {"ends early": (0, 5), "fails without early ends": (0, 100)})
