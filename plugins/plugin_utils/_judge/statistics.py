@@ -9,7 +9,9 @@ For each block of seconds, a share test bets that the limit is met (or broken). 
 gains is at most 1 on average, so it exceeds 1/alpha with a probability of at most alpha (Markov; Waudby-Smith and
 Ramdas, arXiv 2010.09686). The bets are fixed beforehand. Blocks grow until the excesses of neighbours are no longer
 correlated (blocks.py): disks are slow in bursts, and a burst must not be counted as several independent observations.
-If blocks of every length are correlated, nothing passes, and a fail needs the square of the evidence.
+If blocks of every length are correlated, nothing passes, and a fail needs the square of the evidence. A fail also
+needs some evidence from the longest blocks: otherwise, it depends on clusters that are not correlated from second to
+second.
 
 A pass needs evidence at alpha, and a fail at alpha divided by the number of judgements: a host passes only if all its
 judgements do, but one fail is enough to fail it. Counts and times remain integers until the gain is calculated, and
@@ -25,7 +27,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from .._run.verdicts import FAIL, INCONCLUSIVE, PASS
-from .blocks import choose_blocks, running_sums, sums_between
+from .blocks import Blocks, choose_blocks, longest_blocks, running_sums, sums_between
 
 SHARE_OF_OPERATIONS = "share of operations"
 """Method of a percentile over operations: based on how many of them took longer than the limit."""
@@ -244,9 +246,10 @@ def _share_test(
     most: Callable[[int], tuple[int, int]],
     risk: _Risk,
     unit: int = 1,
+    blocks: Blocks | None = None,
 ) -> Evidence:
     """Test a claim about sum over / sum total. ``most(block_s)`` returns the largest sums of ``over`` and of
-    ``total`` that are possible in a block of ``block_s`` seconds."""
+    ``total`` that are possible in a block of ``block_s`` seconds. ``blocks`` are chosen if they are not given."""
     if not sum(total):
         raise ValueError("No operation was counted.")
     share = _fraction(allowed_share)
@@ -254,7 +257,8 @@ def _share_test(
     spare = [
         part * count - whole * slow for count, slow in zip(total, over)
     ]  # how much more may be over the limit, multiplied by the denominator
-    blocks = choose_blocks([second // unit for second in spare])  # with parts of operations, this would only be slower
+    # With parts of operations, choosing blocks would only be slower.
+    blocks = blocks or choose_blocks([second // unit for second in spare])
     spare_of_blocks, total_of_blocks, over_of_blocks = (
         sums_between(blocks.cuts, running_sums(values)) for values in (spare, total, over)
     )
@@ -270,6 +274,10 @@ def _share_test(
     products = _log_products(gains, bets)
     evidence = _log_evidence(products, bets) if direction else 0.0
     outcome = decided if evidence >= target and (blocks.resolved or decided == FAIL) else INCONCLUSIVE
+    if outcome == FAIL and blocks.resolved:
+        weakest = min(longest_blocks(seconds), key=lambda each: _log_evidence_against(spare, each, part, most))
+        if _log_evidence_against(spare, weakest, part, most) < -math.log(risk.alpha):  # the fail depends on clusters
+            return _share_test(method, total, over, allowed_share, most, risk, unit, weakest)
     needed, has_bound = None, blocks.resolved and risk.rows == 1
     if outcome == INCONCLUSIVE and direction:
         needed_s = blocks.block_s * _blocks_needed(products, bets, target, len(gains))
@@ -295,6 +303,15 @@ def _share_test(
         log_evidence=evidence,
         suspect=risk.rows > 1 and direction < 0 and evidence >= math.log(max(1, risk.rows / _SUSPICIOUS_SHARE)),
     )
+
+
+def _log_evidence_against(
+    spare: Sequence[int], blocks: Blocks, part: int, most: Callable[[int], tuple[int, int]]
+) -> float:
+    """Return the logarithm of the evidence that a limit is broken, with these blocks."""
+    scale = part * most(blocks.block_s)[1]
+    gains = [-block / scale for block in sums_between(blocks.cuts, running_sums(spare))]
+    return _log_evidence(_log_products(gains, _FAIL_BETS), _FAIL_BETS)
 
 
 def crowded(spare: Sequence[float]) -> float:

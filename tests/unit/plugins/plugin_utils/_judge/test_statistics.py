@@ -8,6 +8,7 @@ fractions, with second implementations, and with properties that hold for every 
 from __future__ import annotations
 
 import math
+import random
 from fractions import Fraction
 
 import pytest
@@ -15,6 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge import means,
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.blocks import choose_blocks
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.means import Question
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import FAIL, INCONCLUSIVE, PASS
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils.disks import bursty
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -229,6 +231,14 @@ def test_the_most_slow_time_within_thirty_seconds():
     assert operations([2500] * 60, [0] * 60).crowded_s == 0
 
 
+def test_a_fail_needs_evidence_from_the_longest_blocks():
+    """Short bursts that occur only within windows, on a disk that meets its limit."""
+    run = bursty(0.0095, 1250, 0.3, (30, 70))(random.Random(252), 600)
+    assert (blocks_of(*run).block_s, blocks_of(*run).resolved) == (1, True)
+    tested = operations(*run, judgements=28)
+    assert (tested.outcome, tested.block_s, tested.resolved) == (INCONCLUSIVE, 16, False)
+
+
 STANDSTILLS = [500 if second in (10, 30, 31) else 2500 for second in range(1, 61)]
 
 
@@ -287,8 +297,30 @@ def exact_blocks(counts, over, share):
 
 
 def exact_evidence(counts, over, share, limit_ns, fastest_ns, writers):
-    """Return the length of a block, and W, or V if the share exceeds the allowed one."""
-    length, blocks, dummy = exact_blocks(counts, over, share)
+    """Return the length of a block, W, or V if the share exceeds the allowed one, and whether the blocks are
+    resolved."""
+    length, blocks, resolved = exact_blocks(counts, over, share)
+    evidence = exact_evidence_of(length, blocks, share, limit_ns, fastest_ns, writers)
+    if sum(over) > share * sum(counts) and resolved and evidence >= 20:
+        while math.ceil(Fraction(len(counts), 2 * length)) >= 20:
+            length *= 2
+        weakest = min(
+            exact_evidence_of(
+                length,
+                [(sum(counts[start:end]), sum(over[start:end])) for start, end in zip(starts, [*starts[1:], None])],
+                share,
+                limit_ns,
+                fastest_ns,
+                writers,
+            )
+            for first in (0, length // 2)
+            for starts in [([0] if first else []) + list(range(first, len(counts), length))]
+        )
+        return (length, weakest, False) if weakest < 20 else (*exact_blocks(counts, over, share)[:1], evidence, True)
+    return length, evidence, resolved
+
+
+def exact_evidence_of(length, blocks, share, limit_ns, fastest_ns, writers):
     most_over = writers * math.ceil(Fraction(101, 100) * length * SECOND / limit_ns)
     most = writers * (math.floor(Fraction(length * SECOND, fastest_ns)) + 1)
     gains = [(share * count - slow) / ((1 - share) * most_over) for count, slow in blocks]
@@ -303,12 +335,12 @@ def exact_evidence(counts, over, share, limit_ns, fastest_ns, writers):
         greatest = share * most / ((1 - share) * most_over)
         bets = [(-Fraction(1, 4**power) / greatest, Fraction(1, 6)) for power in range(6)]
     else:
-        return length, Fraction(1)
+        return Fraction(1)
     total = Fraction(0)
     for stake, weight in bets:
         factors = [1 + stake * gain for gain in gains]
         total += weight * math.prod(factors) if min(factors) > 0 else 0
-    return length, total
+    return total
 
 
 @st.composite
@@ -338,8 +370,8 @@ def blocks_of(counts, over):
 )
 def test_evidence_is_that_of_exact_fractions(run, share, limit_ns, fastest_ns, writers):
     tested = operations(*run, share=share, limit_ns=limit_ns, fastest_ns=fastest_ns, writers=writers)
-    block_s, evidence = exact_evidence(*run, share, limit_ns, fastest_ns, writers)
-    assert (tested.block_s, tested.resolved) == (block_s, exact_blocks(*run, share)[2])
+    block_s, evidence, resolved = exact_evidence(*run, share, limit_ns, fastest_ns, writers)
+    assert (tested.block_s, tested.resolved) == (block_s, resolved)
     if not evidence:
         assert tested.log_evidence == -math.inf
     else:
