@@ -250,6 +250,8 @@ def passes_at(
 
 STEPS, STEP_S, JUDGEMENTS = 7, 600, 28
 """The sweeps in which steps end early."""
+CROWDED_FAILS = {"E5": 12, "E12": 20}
+"""Disks close to a limit, on which crowded slow phases fail more hosts than promised (docs/error_rates.md)."""
 
 
 @pytest.mark.parametrize(
@@ -280,7 +282,7 @@ def test_early_ends_of_good_disks(monkeypatch, evidence_of_tester, name, disk):
             assert found == FAIL or not ends or min(slow[:FIRST_LOOK]) > 0
             early, fails = early or ends, fails or found == FAIL
         outcomes.update({"ends early": early, "fails without early ends": fails})
-    _check(name, outcomes, {"ends early": (0, 5), "fails without early ends": (0, 20 if name == "E12" else 7)})
+    _check(name, outcomes, {"ends early": (0, 5), "fails without early ends": (0, CROWDED_FAILS.get(name, 5))})
 
 
 def _judged_step(writes: list[int], slow: list[int]) -> str:
