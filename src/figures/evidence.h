@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Measures the evidence, from the seconds of a step, that more than an allowed share of the writes, or of their time,
-// is over a threshold. It is used to end a step early, and is the evidence of the whole step if all of its other seconds
-// were quick: whatever they would have been, the whole step would have had at least as much.
+// is over a threshold. It is used to end a step early, and is the evidence of the whole step if all of its other
+// seconds were quick: whatever they would have been, the whole step would have had at least as much.
 //
 // Seconds are grouped into blocks, and the evidence is the product of one bet per block, as in
 // plugins/plugin_utils/_judge/statistics.py. Disks are slow in bursts, so statistics.py chooses the length of blocks by
@@ -29,8 +29,8 @@ struct evidence_claim {
     uint64_t threshold_ns;
 };
 
-// The seconds so far, and the length of the whole step. running: the sums up to the end of each second. quick: the total
-// of each second that is not measured yet, in which nothing is over the threshold.
+// The seconds so far, and the length of the whole step. running: the sums up to the end of each second. quick: the
+// total of each second that is not measured yet, in which nothing is over the threshold.
 struct evidence_step {
     const struct evidence_second *running;
     size_t seconds, planned_s;

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // --failAbove=FIGURE:TIME[:SIZES[:LOADS]]: ends a step of the log, and the run with it, as soon as its writes show that
-// this limit is broken. For a percentile, the evidence (figures/evidence.h) must beat the odds of --failOdds even if the
-// rest of the planned time were quick; for latency_max, a single write is enough. The tester only decides when to stop.
-// The verdict is based on the tables.
+// this limit is broken. For a percentile, the evidence (figures/evidence.h) must beat the odds of --failOdds even if
+// the rest of the planned time were quick; for latency_max, a single write is enough. The tester only decides when to
+// stop. The verdict is based on the tables.
 //
 // --passAfter=SECONDS: also ends a step, but not the run, if all of these limits are certainly kept: after that many
 // seconds, none of which broke a limit, with evidence that beats the odds of --passOdds. Once a second has broken a
