@@ -179,7 +179,7 @@ class ActionModule(ControllerAction):
             },
             "upload_url": check_url(settings["gate_upload_url"]),
             "baseline": _baseline(
-                settings if kind.tests_storage else NO_BASELINE, place, migrate=not self._task.check_mode
+                settings if kind.tests_storage else NO_BASELINE, place, make_tables=not self._task.check_mode
             ),
             "host_classes": {host: str(name) for host, name in _asked("gate_class", plans).items() if name},
         }
@@ -233,11 +233,11 @@ def tried_history(
         return problem, None
 
 
-def _baseline(settings: Mapping[str, Any], place: str, migrate: bool) -> dict[str, Any]:
+def _baseline(settings: Mapping[str, Any], place: str, make_tables: bool) -> dict[str, Any]:
     """Return, for run.json, the baseline with which the hosts are to be compared. Raises SelectionError and
     HistoryError, for example if a named certificate or run does not exist.
 
-    A preflight changes nothing, so it does not migrate the history either.
+    A preflight changes nothing, so it does not create tables either.
     """
     names, accept = settings["gate_baseline"], settings["gate_baseline_accept"]
     common = {"margin": settings["gate_margin"], "accept": accept, "named": names}
@@ -245,7 +245,7 @@ def _baseline(settings: Mapping[str, Any], place: str, migrate: bool) -> dict[st
         return {**common, "kind": "", "certificates": []}
     if names == [LAST]:
         return {**common, "kind": LAST, "certificates": []}
-    with open_history(place, migrate=migrate) as history:
+    with open_history(place, make_tables=make_tables) as history:
         return {**common, "kind": CERTIFICATES, "certificates": named_certificates(history, names)}
 
 

@@ -25,13 +25,13 @@ NO_REASON = "no reason is recorded"
 
 
 def in_words(finding: Mapping[str, Any], words: Words) -> str:
-    """Return a finding as a sentence. A record may come from another version. If its kind of finding is unknown, the
-    sentence only names the kind."""
+    """Return a finding as a sentence. A record is untrusted: if a finding lacks a detail, the sentence only names
+    its kind."""
     write = _WRITE.get(finding["kind"])
     try:
         return write(finding, words) if write else _quoted(finding, words)
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError):
-        return f"{finding['kind']} (this version cannot read its details)"
+        return f"{finding['kind']} (its details cannot be read)"
 
 
 def figure_in_words(finding: Mapping[str, Any], words: Words) -> str:

@@ -41,7 +41,7 @@ def host_reasons(host: Mapping[str, Any]) -> list[str]:
 
 def _verdicts_of_reasons(host: Mapping[str, Any]) -> Iterable[str]:
     """Return the verdict to which each reason leads. A reason may be undecided, for example because the host was
-    disturbed, even if another reason makes the volume fail. Without findings, as in records of earlier versions, each
-    reason has the verdict of the volume."""
-    own = [each["verdict"] for each in reasons_among(host.get("findings") or ())]
+    disturbed, even if another reason makes the volume fail. If the reasons of an edited record do not match its
+    findings, each has the verdict of the volume."""
+    own = [each["verdict"] for each in reasons_among(host["findings"])]
     return own if len(own) == len(host["reasons"]) > 0 else itertools.repeat(host["verdict"])

@@ -27,7 +27,6 @@ from .._run.tables import Tables
 from .._run.tester_options import OPTIONS, in_run_csv
 from .machines import MACHINE_KEYS
 
-SCHEMA = 1
 SEARCH = "search"
 """The key that only orders of a round of a search have."""
 MOUNT_KEYS = ("mount_point", "mount_source", "device_number")
@@ -78,7 +77,6 @@ def make_order(
     unset = {each.key: each.unset if each.belongs_to(workload) else "" for each in OPTIONS}
     options = {each.key: in_run_csv(told[each.name]) if each.name in told else unset[each.key] for each in OPTIONS}
     return {
-        "schema": SCHEMA,
         "run_id": run_id,
         "host": host,
         "volume": volume,

@@ -28,13 +28,12 @@ from .._run.columns import ALL_WORKERS, KEY_COLUMNS
 from .._run.moment import MOMENT, is_moment
 from .._run.profiles import can_certify, profile_data, profile_key
 from .._run.record import HostRecord
-from .._run.shapes import Items, Keys, Maybe, Where, check, misfit, named
+from .._run.shapes import Items, Keys, Maybe, Where, check, check_schema, misfit, named
 from .._run.table_reader import printable
 from .._run.tables import Tables
 from .._run.verdicts import WORST_FIRST
 from .._run.volume_facts import WORDS
 from .._run.volume_identity import facts_of_identity, identity_of
-from . import earlier_certificates
 from .dating import Dated
 
 SCHEMA_VERSION = 1
@@ -117,7 +116,7 @@ def _is_fact(value: Any) -> bool:
 _NAME = Where(lambda name: isinstance(name, str) and _is_fact(name))
 _NUMBER = Where(lambda number: isinstance(number, (int, float)) and abs(number) <= _LARGEST_FIGURE)
 _SCALAR = Where(lambda value: _is_fact(value) or isinstance(value, float))
-_TEXTS = ("run_id", "host", "volume", "verdict", "judged_at")
+_TEXTS = ("run_id", "host", "volume", "verdict", "limits_verdict", "judged_at")
 _OPTIONAL = ("volume_id", "valid_from", "valid_until")
 _SHAPE = Keys(
     {
@@ -129,18 +128,17 @@ _SHAPE = Keys(
         "effect": Where(lambda effect: effect in EFFECTS),
         "disturbances": list,
         "parameters": dict,
+        "can_certify": bool,
+        "volume_facts": Items(Where(lambda fact: fact in tuple(WORDS))),
+        "closest_limit": Maybe(
+            Keys(
+                {"metric": _NAME, "bound": _NAME, **dict.fromkeys(("limit_value", "value", "share"), _NUMBER)},
+                every=_SCALAR,
+            )
+        ),
         "comparison": Maybe(Keys({"outcome": Maybe(str)}, needed=("outcome",))),
     },
     needed=(*_OPTIONAL, "method_version"),
-    lacking={
-        "can_certify": bool,
-        "volume_facts": Items(Where(lambda fact: fact in tuple(WORDS))),
-        "limits_verdict": str,
-        "closest_limit": Keys(
-            {"metric": _NAME, "bound": _NAME, **dict.fromkeys(("limit_value", "value", "share"), _NUMBER)},
-            every=_SCALAR,
-        ),
-    },
 )
 """The keys of a certificate that the history needs."""
 
@@ -182,9 +180,8 @@ class Certificate:
 
     @property
     def closest_limit(self) -> str | None:
-        """The figure that comes closest to its limit, as canonical text; None if there is none or if an earlier version
-        made the certificate."""
-        closest = self.content.get("closest_limit")
+        """The figure that comes closest to its limit, as canonical text; None if there is none."""
+        closest = self.content["closest_limit"]
         return canonical(closest) if closest else None
 
     @property
@@ -233,19 +230,15 @@ class Certificate:
             volume_id=identity.volume_id if identity else None,
             disk_id=identity.disk_id if identity else None,
             mount_point=identity.mount_point if identity else None,
-            volume_facts=" ".join(
-                content["volume_facts"] if "volume_facts" in content else earlier_certificates.volume_facts_of(content)
-            ),
+            volume_facts=" ".join(content["volume_facts"]),
             verified=int(str((content.get("parameters") or {}).get("option_verify") or "0") != "0"),
-            can_certify=int(
-                content["can_certify"] if "can_certify" in content else earlier_certificates.can_certify(content)
-            ),
+            can_certify=int(content["can_certify"]),
             boot_id=content["machine"]["boot_id"],
             profile=content["profile"]["name"],
             method_version=content["method_version"],
             disturbed=int(bool(content["disturbances"])),
             parameters=fingerprint(content.get("parameters")),
-            limits_verdict=content.get("limits_verdict", content["verdict"]),
+            limits_verdict=content["limits_verdict"],
             outcome=comparison.get("outcome"),
             baseline=fingerprint(comparison.get("before")) if comparison else None,
             accepted=int(bool(content.get("accepted"))),
@@ -330,7 +323,6 @@ def certificate_of(run: Mapping[str, Any], record: HostRecord, tables: Tables | 
     identity = identity_of(facts)
     effect = effect_of(record)
     comparison = {key: value for key, value in (record.comparison or {}).items() if key != "rows"}
-    closest = closest_limit(record.judgements)
     return Certificate.of_content(
         {
             "schema": SCHEMA_VERSION,
@@ -346,7 +338,7 @@ def certificate_of(run: Mapping[str, Any], record: HostRecord, tables: Tables | 
             "class": printable(str((run.get("host_classes") or {}).get(record.host) or "")),
             "effect": effect,
             "can_certify": can_certify(profile_data(run, record.host)),
-            **({} if record.volume_facts is None else {"volume_facts": list(record.volume_facts)}),
+            "volume_facts": list(record.volume_facts),
             "verdict": record.verdict,
             "limits_verdict": comparison.pop("limits_verdict", record.verdict),
             "comparison": comparison or None,
@@ -366,7 +358,7 @@ def certificate_of(run: Mapping[str, Any], record: HostRecord, tables: Tables | 
             "method_version": _method_version(tables),
             "parameters": _parameters(run, record, tables),
             "capacity": {key: record.capacity[key] for key in CAPACITY} if record.capacity else None,
-            **({"closest_limit": closest} if closest else {}),
+            "closest_limit": closest_limit(record.judgements),
             "rows": _rows(record, tables) if tables else [],
             "tables": {name: str(filed.get("sha256") or "") for name, filed in record.tables.items()},
         }
@@ -436,8 +428,9 @@ def _row_key(row: Mapping[str, Any]) -> tuple[Any, ...]:
 
 def _check(content: Any) -> None:
     """Raise CertificateError if content lacks any data that the history needs."""
-    if not isinstance(content, dict) or content.get("schema") != SCHEMA_VERSION:
-        raise CertificateError(f"it is not a certificate of schema {SCHEMA_VERSION}")
+    if not isinstance(content, dict):
+        raise CertificateError("the certificate is not an object")
+    check_schema(content, SCHEMA_VERSION, lambda words: CertificateError(f"the certificate {words}"))
     lacking = misfit(content, _SHAPE)
     if lacking is not None or (content["effect"] == CERTIFIES) != (content["valid_until"] is not None):
         raise CertificateError(
@@ -453,7 +446,7 @@ def _check(content: Any) -> None:
         content["profile"]["name"],
         content["machine"]["boot_id"],
     ]
-    texts += [content.get("limits_verdict"), (content.get("comparison") or {}).get("outcome")]
+    texts += [(content.get("comparison") or {}).get("outcome")]
     if any(printable(text) != text for text in texts if text):
         raise CertificateError("the certificate contains a name with characters that cannot be printed")
     if not all(

@@ -96,7 +96,7 @@ def why_unusable(content: Content, figure: str = LATENCY_MEAN) -> str:
         return "its tester names no version of its method"
     elif content["disturbances"]:
         return "its measurement was disturbed"
-    elif (verdict := content.get("limits_verdict", content["verdict"])) not in GOOD:
+    elif (verdict := content["limits_verdict"]) not in GOOD:
         return f"it does not keep its limits (verdict {verdict})"
     return "" if rows_of(content, figure) else f"it has no row with {figure}"
 

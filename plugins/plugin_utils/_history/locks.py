@@ -43,7 +43,7 @@ def _result(directory: RunDirectory, both: Sequence[tuple[HostRecord, Pair]]) ->
     """Return the result of a pair. If its hosts recorded different verdicts, the worse one counts."""
     verdict = worst(pair["verdict"] if pair["verdict"] in WORST_FIRST else ERROR for _record, pair in both)
     record, pair = next(each for each in both if each[1]["verdict"] == verdict or verdict == ERROR)
-    findings = [each for record, pair in both for each in record.findings or [] if _is_about(each.get("at"), pair)]
+    findings = [each for record, pair in both for each in record.findings if _is_about(each.get("at"), pair)]
     failed = [step for step in STEPS if any(each["verdict"] == FAIL and each.get("step") == step for each in findings)]
     open_steps = {each.get("step") for each in findings if each["verdict"] not in (None, *GOOD)}
     passed = [step for step in STEPS if step not in open_steps and _is_kept(pair, step)]

@@ -42,8 +42,8 @@ def judged_also(record: HostRecord, said: Mapping[str, Any], kind: str) -> HostR
     verdict = worst([before, said["verdict"]])
     is_worse = WORST_FIRST.index(said["verdict"]) < WORST_FIRST.index(before)
     reasons = [said["reason"], *record.reasons] if is_worse else [*record.reasons, said["reason"]]
-    found, before_it = finding(kind, said["verdict"], text=said["reason"]), record.findings
-    findings = None if before_it is None else [found, *before_it] if is_worse else [*before_it, found]
+    found = finding(kind, said["verdict"], text=said["reason"])
+    findings = [found, *record.findings] if is_worse else [*record.findings, found]
     return replace(
         record,
         verdict=verdict,

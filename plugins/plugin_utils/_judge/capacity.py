@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .._run import findings
-from .._run.findings import ELSEWHERE, LOAD_POINT, RECORDED, Finding, finding, of_judgement
+from .._run.findings import ELSEWHERE, LOAD_POINT, Finding, finding, of_judgement
 from .._run.tables import Tables
 from .._run.tester_options import LARGEST_LOAD
 from .._run.verdicts import FAIL, GOOD, INCONCLUSIVE, PASS
@@ -52,10 +52,8 @@ class Point:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Point:
-        """Return the object from the data that as_dict returned. Records of earlier versions have a sentence instead of
-        the finding."""
-        recorded = finding(RECORDED, data["verdict"], text=data["reason"]) if data.get("reason") else None
-        return cls(data["load_point"], data["verdict"], data.get("finding") or recorded)
+        """Return the object from the data that as_dict returned."""
+        return cls(data["load_point"], data["verdict"], data.get("finding"))
 
 
 @dataclass(frozen=True)

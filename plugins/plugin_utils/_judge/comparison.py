@@ -17,8 +17,6 @@ from .._run.record import HostRecord
 from .._run.verdicts import FAIL, GOOD, INCONCLUSIVE
 from .added_verdict import is_usable, judged_also
 
-SCHEMA_VERSION = 1
-
 NOT_MADE = "it has not been compared with its baseline, because the gate ended before the comparison"
 UNUSABLE = "its comparison.json cannot be used, so the result of the comparison is not known"
 
@@ -31,7 +29,7 @@ def can_be_compared(record: HostRecord) -> bool:
 def not_made(reason: str) -> dict[str, Any]:
     """Return the comparison of a volume that was not compared with anything, with the reason. The volume can be
     compared later."""
-    return {"schema": SCHEMA_VERSION, "outcome": None, "verdict": INCONCLUSIVE, "reason": reason}
+    return {"outcome": None, "verdict": INCONCLUSIVE, "reason": reason}
 
 
 def judged_with(record: HostRecord, comparison: Mapping[str, Any] | None) -> HostRecord:
@@ -46,6 +44,6 @@ def judged_with(record: HostRecord, comparison: Mapping[str, Any] | None) -> Hos
         said = not_made(UNUSABLE)
     kept = replace(
         record,
-        comparison={**{key: value for key, value in said.items() if key != "schema"}, "limits_verdict": record.verdict},
+        comparison={**said, "limits_verdict": record.verdict},
     )
     return judged_also(kept, said, BASELINE)

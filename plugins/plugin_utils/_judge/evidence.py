@@ -53,8 +53,7 @@ def confidence_of(profile: Profile, tables: Tables) -> Confidence | None:
     """Return the confidence with which a host is judged, or None if its figures are used without a confidence bound."""
     if profile.confidence is None or not tables.counts_over:
         return None
-    if any(tables.knows_workers(row) for row in tables.results):
-        dummy = tables.batches  # checked even if no judgement needs them, because invalid seconds mean invalid tables
+    dummy = tables.batches  # checked even if no judgement needs them, because invalid seconds mean invalid tables
     tested = sum(is_tested(limit, row, tables) for limit in profile.limits for row in rows_of(limit, tables))
     alpha = 1 - profile.confidence
     # A sweep that ended early has fewer rows than planned, but it could have ended in any of the planned rows.

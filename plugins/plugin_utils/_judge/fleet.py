@@ -18,7 +18,6 @@ from .._run.record import HostRecord
 from .._run.verdicts import DEFAULT_FAIL_ON, ERROR, FAIL, FAIL_ON_CHOICES, GOOD, INCONCLUSIVE, UNQUALIFIED, WORST_FIRST
 from .absent import Absences
 
-SCHEMA_VERSION = 1
 INSTEAD_OF = "instead_of"
 """The key of a policy that holds overridden values: they were recorded when the run was opened, and no longer apply."""
 
@@ -50,7 +49,6 @@ def judge_fleet(run: Mapping[str, Any], records: Iterable[HostRecord]) -> dict[s
     problems = [*_fleet_problems(entries, check_mode), *absences.problems()]
     without = check_mode or (entries and not hosts)
     return {
-        "schema": SCHEMA_VERSION,
         "run_id": run.get("run_id", ""),
         "created_at": utc_now(),
         "verdict": None if without else (hosts[0]["verdict"] if hosts else ERROR),

@@ -57,8 +57,9 @@ def with_verdict(record: HostRecord, check_mode: bool) -> HostRecord:
     if not lacks_verdict(record, check_mode):
         return record
     why = finding(NO_VERDICT, ERROR)
-    findings = None if record.findings is None else [why, *record.findings]
-    return replace(record, verdict=ERROR, findings=findings, reasons=[in_words(why, words_of("")), *record.reasons])
+    return replace(
+        record, verdict=ERROR, findings=[why, *record.findings], reasons=[in_words(why, words_of("")), *record.reasons]
+    )
 
 
 def missing_hosts(directory: RunDirectory) -> list[HostRecord]:

@@ -61,7 +61,7 @@ def fact_text(name: str, value: Any) -> str:
 
 
 def compared_rows(said: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the rows of a host's comparison with its baseline; none if an earlier version made the comparison."""
+    """Return the rows of a host's comparison with its baseline; none if no comparison could be made."""
     return [row for row in dicts_in(said.get("rows")) if fits(row, _COMPARED)]
 
 

@@ -30,7 +30,6 @@ from .._judge.statistics import AS_IT_STANDS
 from .._judge.worst import badness, worst
 from .._kinds import CHECK_MODE, kind_named, kind_of
 from .._kinds.kind import Kind
-from .._records.earlier import findings_of, judgements_of
 from .._records.fleet import GATE, missing_hosts, with_verdict
 from .._run.columns import ALL_OPERATIONS, ALL_WORKERS, KEY_COLUMNS, Step
 from .._run.definitions import DefinitionError
@@ -564,7 +563,7 @@ class _Reader:
         record = with_verdict(record, self._run_directory.is_check_mode)
         entry = host_entry(self._run_directory.run, record)
         measured = bool(record.verdict) or not self._run_directory.is_check_mode
-        groups, kind = _by_limit(judgements_of(record)), kind_named(record.kind)
+        groups, kind = _by_limit(record.judgements), kind_named(record.kind)
         host = Host(
             host=printable(record.host),
             volume=printable(record.volume),
@@ -576,9 +575,7 @@ class _Reader:
             stage=printable(str((record.error or {}).get("stage") or "")),
             created_at=printable(record.created_at),
             reasons=[printable(reason) for reason in (entry["reasons"] if measured else record.reasons)],
-            findings=[
-                _safe(each) for each in (findings_of(record) if entry["findings"] is None else entry["findings"])
-            ],
+            findings=[_safe(each) for each in entry["findings"]],
             notes=[printable(note) for note in record.notes],
             facts=_plain(record.facts),
             workspace=_plain(record.workspace),

@@ -4,8 +4,8 @@
 
 """Determines which files of a volume are stored compressed with gzip, and reads both forms.
 
-Sizes and hashes in records and certificates are always those of the content. Earlier versions compressed nothing. A run
-directory may come from anywhere, so the decompressed size is limited to what is allowed for an uncompressed file.
+Sizes and hashes in records and certificates are always those of the content. A run directory
+may come from anywhere, so the decompressed size is limited to what is allowed for an uncompressed file.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from .._kinds import CHECK_MODE, kind_of
+from .._kinds import CHECK_MODE, DEFAULT, KINDS, kind_of
 from .._kinds.kind import Kind
 from .beside_records import Certificates, comparisons, power_cuts
 from .compressed import LARGE_RUN_HOSTS
@@ -42,12 +42,18 @@ from .moment import utc_now
 from .names import HOSTS, MANIFEST, RUN, VERDICT, is_run_id, latest, new_run_id, volume_folder
 from .orders import Orders, Samples
 from .records import Records
-from .run_files import MAX_RUN_BYTES, RunDirectoryError, RunFiles, encode, read_json, with_seal
+from .run_files import (
+    MAX_RUN_BYTES,
+    SCHEMA_VERSION,
+    RunDirectoryError,
+    RunFiles,
+    encode,
+    read_json,
+    refuse_other_schema,
+    with_seal,
+)
 from .shapes import Items, Keys, Maybe, Where, check
 from .verdicts import WORST_FIRST
-
-SCHEMA_VERSION = 1
-"""Schema of run.json."""
 
 _OBJECTS = ("controller", "parameters", "profile", "host_profiles", "policy", "history", "baseline")
 _BY_HOST = ("host_array_settings", "host_targets", "host_classes", "host_parameters")
@@ -61,6 +67,8 @@ _LISTS = (
 )
 _SHAPE = Keys(
     {
+        "run_id": Where(lambda run_id: isinstance(run_id, str) and is_run_id(run_id)),
+        "kind": Where(lambda kind: kind in tuple(KINDS)),
         "created_at": Maybe(str),
         "wrong_clock": Maybe(Where(is_finding)),
         **dict.fromkeys((*_OBJECTS, *_BY_HOST), Maybe(dict)),
@@ -76,7 +84,7 @@ _JUDGED = Keys(
         **dict.fromkeys(("reasons", "leftovers"), Items(str)),
         "verdict": Where(lambda verdict: verdict in tuple(WORST_FIRST)),
         "profile": Maybe(Keys(dict.fromkeys(("name", "version", "sha256"), str))),
-        "findings": Maybe(Items(Where(is_finding))),
+        "findings": Items(Where(is_finding)),
     }
 )
 _VERDICT = Keys(
@@ -98,7 +106,7 @@ class RunDirectory:
     def __init__(self, path: str, run: dict[str, Any]) -> None:
         self.path = path
         self.run = run
-        self._files = RunFiles(path, len(self.expected_hosts) > LARGE_RUN_HOSTS, bool(run.get("sealed")))
+        self._files = RunFiles(path, len(self.expected_hosts) > LARGE_RUN_HOSTS)
         self.records = Records(self._files, run)
         self.volumes = Volumes(self._files, self.records)
         self.orders = Orders(self._files)
@@ -112,11 +120,11 @@ class RunDirectory:
         """Create a new run directory under ``base``, and make base/latest point to it. ``base`` is created if it does
         not exist.
 
-        ``run`` is the content for run.json; schema, run_id and created_at are filled in if absent. ``sealed`` states
-        that the other JSON files contain their own SHA-256. Raises RunDirectoryError, for example if a directory for
-        this run ID already exists.
+        ``run`` is the content for run.json; schema, run_id, kind (a measurement) and created_at are filled in if
+        absent. Raises RunDirectoryError, for example if a directory for this run ID already exists.
         """
-        run = {"schema": SCHEMA_VERSION, "run_id": new_run_id(), "created_at": utc_now(), **run, "sealed": True}
+        filled = {"run_id": new_run_id(), "kind": DEFAULT.name, "created_at": utc_now()}
+        run = {"schema": SCHEMA_VERSION, **filled, **run}
         if not isinstance(run["run_id"], str) or not is_run_id(run["run_id"]):
             raise RunDirectoryError(
                 f"The run ID {run['run_id']!r} may contain only letters, digits, dots, dashes and underscores."
@@ -138,12 +146,7 @@ class RunDirectory:
         """Open an existing run directory (a link such as reports/latest is resolved). Raises RunDirectoryError."""
         path = os.path.realpath(path)
         run = read_json(os.path.join(path, RUN), MAX_RUN_BYTES)
-        if (
-            run.get("schema") != SCHEMA_VERSION
-            or not isinstance(run.get("run_id"), str)
-            or not is_run_id(run["run_id"])
-        ):
-            raise RunDirectoryError(f"{path} is not a run directory of schema {SCHEMA_VERSION}.")
+        refuse_other_schema(run, os.path.join(path, RUN))
         check(run, _SHAPE, lambda part: RunDirectoryError(f"The {RUN} of {path} has no usable {part}."))
         return cls(path, run)
 

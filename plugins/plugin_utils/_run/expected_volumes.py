@@ -16,9 +16,6 @@ from .records import Records
 from .run_files import RunDirectoryError, RunFiles
 from .shapes import Items, Keys, misfit
 
-SCHEMA_VERSION = 1
-"""Schema of volumes.json."""
-
 _SHAPE = Items(Keys({"name": str}))
 
 
@@ -41,7 +38,7 @@ class Volumes:
         if [volume["name"] for volume in volumes] == [DEFAULT_VOLUME] and not self._files.has(folder, VOLUMES):
             return
         with self._files.writing(f"The volumes of {host!r}"):
-            self._files.write_json(folder, VOLUMES, {"schema": SCHEMA_VERSION, "host": host, "volumes": volumes})
+            self._files.write_json(folder, VOLUMES, {"host": host, "volumes": volumes})
 
     def write_discovered(self, host: str, text: str) -> str:
         """Write the discovered volumes of a host as variables, for people, and return the path of the file. Raises

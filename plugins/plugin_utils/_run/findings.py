@@ -93,8 +93,6 @@ NO_HOST, LEFTOVER, UNTESTED = "no_host", "leftover", "untested"
 manager that a host left out was not tested on a host that shares its storage."""
 FORESEEN = "foreseen"
 """The findings about what a plan can neither decide nor certify, by cause."""
-RECORDED = "recorded"
-"""A reason in a record of an earlier version, which has no findings. Its sentence is quoted."""
 
 OF_HISTORY = (BASELINE, POWER_CUTS_BEFORE)
 FAILED_OPERATION = (IO_ERROR, SHORT_WRITE, WRONG_DATA)

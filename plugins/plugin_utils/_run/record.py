@@ -16,7 +16,6 @@ from .._kinds import DEFAULT, by_own_key, kind_named
 from .findings import is_data, is_finding
 from .shapes import NUMBER, PLAIN, Items, Keys, Maybe, Where, check
 
-SCHEMA_VERSION = 1
 DEFAULT_VOLUME = "log"
 DISK_SHARED_WITH = "disk_shared_with_volumes"
 """The fact that names the volumes of the same host on the same disk that were measured at the same time."""
@@ -38,7 +37,7 @@ class _Judgement(Keys):
 
 _JUDGEMENT = _Judgement(
     {
-        **dict.fromkeys(("limit", "metric", "bound", "verdict", "reason", "worker_name", "method"), str),
+        **dict.fromkeys(("limit", "metric", "bound", "verdict", "reason", "worker_name", "method", "cause"), str),
         **dict.fromkeys(("limit_value", "value"), NUMBER),
         "samples": int,
         **dict.fromkeys(("block_size_bytes", "load_point"), Maybe(int)),
@@ -85,11 +84,10 @@ class HostRecord:
     the size and the SHA-256 of each table by its name. ``comparison`` is the result of the comparison with a baseline,
     and its ``limits_verdict`` is the verdict without the comparison. It is None if no comparison was requested.
     ``capacity`` holds the result of each load point, and the highest load that passes; None if there is only one load
-    point. ``profile`` is the name, the version and the SHA-256 of the profile that judged the volume, or None if
-    unknown. ``volume_facts`` are the facts of ``_run/volume_facts.py`` that the run showed; None in a record from a
-    version that did not record them. ``findings`` are described in ``_run/findings.py``; None in a record from a
-    version that had only sentences; ``noted`` holds the ``notes`` as findings. ``standing`` is a fact in the history
-    that prevents this run from being a pass.
+    point. ``profile`` is the name, the version and the SHA-256 of the profile that judged the volume; None for a host
+    that is in none of the merged runs. ``volume_facts`` are the facts of ``_run/volume_facts.py`` that the run showed.
+    ``findings`` are described in ``_run/findings.py``; ``noted`` holds the ``notes`` as findings. ``standing`` is a
+    fact in the history that prevents this run from being a pass.
     """
 
     host: str
@@ -116,9 +114,9 @@ class HostRecord:
     own: dict[str, Any] | None = None
     power_cuts: dict[str, Any] | None = None
     profile: dict[str, Any] | None = None
-    volume_facts: list[str] | None = None
+    volume_facts: list[str] = field(default_factory=list)
     standing: str | None = None
-    findings: list[dict[str, Any]] | None = None
+    findings: list[dict[str, Any]] = field(default_factory=list)
     noted: list[dict[str, Any]] = field(default_factory=list)
 
     @property
@@ -133,7 +131,7 @@ class HostRecord:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the content for record.json."""
-        data: dict[str, Any] = {"schema": SCHEMA_VERSION}
+        data: dict[str, Any] = {}
         for each in dataclasses.fields(self):
             data.update(by_own_key(self.kind, self.own) if each.name == _OWN else {each.name: getattr(self, each.name)})
         return data
@@ -141,8 +139,6 @@ class HostRecord:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> HostRecord:
         """Return the record in ``data``, which is untrusted. Raises RecordError."""
-        if data.get("schema") != SCHEMA_VERSION:
-            raise RecordError(f"is not a record of schema {SCHEMA_VERSION}")
         check(data, _SHAPE, lambda part: RecordError(f"has no usable {part}"))
         kind = kind_named(data["kind"])
         own = data.get(kind.own_key) if kind.own_key else None
@@ -174,9 +170,11 @@ _NAMES = tuple(each.name for each in _FIELDS)
 _SHAPE = Keys(
     {
         **{each.name: _shape_of(each) for each in _FIELDS},
-        **dict.fromkeys(("reasons", "disturbances", "leftovers", "notes", "volume_facts"), _TEXTS),
+        **dict.fromkeys(("reasons", "disturbances", "leftovers", "notes"), _TEXTS),
+        "volume_facts": Items(str),
         "judgements": Maybe(Items(_JUDGEMENT)),
-        **dict.fromkeys(("findings", "noted"), Maybe(Items(_FINDING))),
+        "findings": Items(_FINDING),
+        "noted": Maybe(Items(_FINDING)),
         "tables": Maybe(Keys({}, every=dict)),
         "workspace": Maybe(Keys({"queue_managers": Maybe(list)})),
         "profile": Maybe(_PROFILE),

@@ -18,7 +18,6 @@ from .compressed import SUFFIX, read_either
 from .findings import UNREADABLE, finding
 from .moment import utc_now
 from .names import COMPARISON, HOSTS, POWER_CUTS, RECORD, is_table, safe_name, volume_folder
-from .profiles import profile_data, profile_key
 from .record import HostRecord, RecordError
 from .run_files import MAX_TABLE_BYTES, ChangedError, RunDirectoryError, RunFiles
 from .verdicts import ERROR
@@ -127,20 +126,13 @@ class Records:
 
     def read(self, folder: str) -> HostRecord:
         """Return the record in a folder as it was stored. A record that cannot be trusted becomes an error record with
-        the reason.
-
-        A record of an older version does not contain the profile that judged it. This was the profile of its host, but
-        merged runs of that version did not keep it.
-        """
+        the reason."""
         try:
-            record = _parse(self._files.read_json(folder, RECORD), folder)
+            return _parse(self._files.read_json(folder, RECORD), folder)
         except ChangedError:
             return self.unreadable(folder, f"{folder}/{RECORD} changed since it was judged")
         except RunDirectoryError as error:
             return self.unreadable(folder, str(error))
-        if record.profile is None and not self._run.get("merged_from"):
-            record = replace(record, profile=self._profile_key_of(record.host))
-        return record
 
     def unreadable(self, folder: str, cause: str) -> HostRecord:
         """Return the record that replaces an unusable one in a folder."""
@@ -179,19 +171,6 @@ class Records:
     @cached_property
     def _names_by_folder(self) -> dict[str, str]:
         return {safe_name(str(name)): str(name) for name in self._run.get("expected_hosts") or []}
-
-    def _profile_key_of(self, host: str) -> dict[str, str] | None:
-        """Return the identification of the profile that is to judge a host, in the form used in records; None if
-        run.json contains no profile."""
-        if host in (self._run.get("host_profiles") or {}):
-            return profile_key(profile_data(self._run, host))
-        return self._common_profile_key
-
-    @cached_property
-    def _common_profile_key(self) -> dict[str, str] | None:
-        """The identification of the profile that most hosts use, in the form used in records. It is computed only once,
-        because a large fleet has many records."""
-        return profile_key(self._run["profile"]) if self._run.get("profile") else None
 
 
 def _check_name(name: str) -> None:

@@ -17,6 +17,11 @@ from typing import Any
 from .compressed import SUFFIX, compress, is_compressed, read_either
 from .files import write_file
 from .names import CERTIFICATE, MANIFEST, SIGNATURE, STATEMENT, SUMMARY, VERDICT
+from .shapes import check_schema
+
+SCHEMA_VERSION = 1
+"""The version of the formats of the JSON files of a run directory. Raise it whenever one of them changes: a run
+directory of another version is refused."""
 
 SEAL = "sha256"
 """The key of the SHA-256 of a JSON file's other content."""
@@ -39,15 +44,13 @@ class RunFiles:
     """Files and folders by their names relative to the run directory, whose absolute path is ``root``. Which files are
     stored compressed is known only here; it depends on the size of the run.
 
-    JSON files contain the SHA-256 of their other content, so that a file that was edited later is recognized. Only runs
-    of earlier versions have files without it (``sealed`` is false). Only a signature protects a run from somebody who
-    also changes the SHA-256.
+    JSON files contain the version of their format, and the SHA-256 of their other content, so that a file that was
+    edited later is recognized. Only a signature protects a run from somebody who also changes the SHA-256.
     """
 
-    def __init__(self, root: str, of_large_run: bool, sealed: bool = True) -> None:
+    def __init__(self, root: str, of_large_run: bool) -> None:
         self.root = root
         self._of_large_run = of_large_run
-        self._sealed = sealed
 
     def path(self, *names: str) -> str:
         return os.path.join(self.root, *names)
@@ -75,9 +78,10 @@ class RunFiles:
         """Return the JSON object in a file. Raises RunDirectoryError, in particular ChangedError."""
         data = read_json(self.path(*names), most)
         seal = data.pop(SEAL, None)
-        if seal != _seal_of(data) and (self._sealed or seal is not None):
+        refuse_other_schema(data, self.path(*names))
+        if seal != _seal_of(data):
             raise ChangedError(f"{self.path(*names)} changed since it was written.")
-        return data
+        return {key: value for key, value in data.items() if key != "schema"}
 
     def remove(self, *names: str) -> None:
         """Remove the files that exist. Raises OSError."""
@@ -153,10 +157,11 @@ def encode(data: Mapping[str, Any]) -> bytes:
 
 
 def with_seal(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return plain data with the SHA-256 of its content. Raises ValueError if the data already uses the key."""
+    """Return plain data with the version of its format and the SHA-256 of its content. Raises ValueError if the data
+    already uses the key of the SHA-256."""
     if SEAL in data:
         raise ValueError(f"the key {SEAL} is reserved for the hash of the content")
-    plain = _finite(data)
+    plain = _finite({"schema": SCHEMA_VERSION, **data})
     return {**plain, SEAL: _seal_of(plain)}
 
 
@@ -187,6 +192,11 @@ def read_json(path: str, most: int) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise RunDirectoryError(f"{path} does not contain an object.")
     return data
+
+
+def refuse_other_schema(data: Mapping[str, Any], path: str) -> None:
+    """Raise RunDirectoryError if the content of a file has another version of its format."""
+    check_schema(data, SCHEMA_VERSION, lambda words: RunDirectoryError(f"{path} {words}."))
 
 
 def _refuse_constant(name: str) -> None:

@@ -50,8 +50,8 @@ def fits(value: Any, shape: AnyShape) -> bool:
 class Keys(Shape):
     """An object whose values under certain keys have given shapes.
 
-    The keys in ``needed`` must not be absent, even if they may hold None; those in ``lacking`` may be absent, but must
-    not hold None. ``every`` is the shape of each value. With ``only``, no other keys are allowed.
+    The keys in ``needed`` must not be absent, even if they may hold None. ``every`` is the shape of each value. With
+    ``only``, no other keys are allowed.
     """
 
     def __init__(
@@ -59,7 +59,6 @@ class Keys(Shape):
         keys: Mapping[str, AnyShape],
         *,
         needed: Collection[str] = (),
-        lacking: Mapping[str, AnyShape] | None = None,
         every: AnyShape = object,
         only: bool = False,
     ) -> None:
@@ -67,7 +66,6 @@ class Keys(Shape):
         self._types = [(key, shape) for key, shape in keys.items() if not isinstance(shape, Shape)]
         self._shapes = [(key, shape) for key, shape in keys.items() if isinstance(shape, Shape)]
         self._needed = needed
-        self._lacking = lacking or {}
         self._every = every
         self._fits_every = every.is_true if isinstance(every, Where) else lambda each: fits(each, every)
         self._only = set(keys) if only else None
@@ -88,10 +86,6 @@ class Keys(Shape):
         for key in self._needed:
             if key not in value:
                 return f".{key}"
-        for key, shape in self._lacking.items():
-            below = misfit(value[key], shape) if key in value else None
-            if below is not None:
-                return f".{key}{below}"
         if self._every is not object:
             for key, each in value.items():
                 if not self._fits_every(each):
@@ -156,6 +150,15 @@ def check(value: Any, shape: AnyShape, refusal: Callable[[str], Exception]) -> N
     path = misfit(value, shape)
     if path is not None:
         raise refusal(named(path))
+
+
+def check_schema(data: Mapping[str, Any], version: int, refusal: Callable[[str], Exception]) -> None:
+    """If data was not written in a version of its format, raise the exception that ``refusal`` makes from the words
+    about both versions."""
+    found = data.get("schema")
+    if found != version:
+        theirs = "no schema" if found is None else f"schema {named(str(found))}"
+        raise refusal(f"has {theirs}, but this version of the collection reads schema {version}")
 
 
 def as_dict(value: Any) -> dict[str, Any]:

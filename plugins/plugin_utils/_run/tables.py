@@ -188,8 +188,7 @@ class Tables:
         return self.worker_thresholds_ns if row.get(_COUNTED) == 1 else ()
 
     def knows_workers(self, row: Row) -> bool:
-        """Whether the tester that wrote a row counts the operations of individual workers in parts of a step. Older
-        testers do not."""
+        """Whether the operations of a row are counted by themselves in parts of a step."""
         return row.get(_COUNTED) is not None
 
     @property

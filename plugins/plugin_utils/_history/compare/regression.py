@@ -13,7 +13,7 @@ from statistics import geometric_mean
 from typing import Any
 
 from ....module_utils._units import format_ratio
-from ..._judge.comparison import SCHEMA_VERSION, can_be_compared, not_made
+from ..._judge.comparison import can_be_compared, not_made
 from ..._numerics.likeness import FEWEST_ALIKE
 from ..._run.comparison import CERTIFICATES, is_asked
 from ..._run.directory import RunDirectory
@@ -394,7 +394,6 @@ class _Fleet:
 
     def _made(self, outcome: str, reason: str, **keys: Any) -> dict[str, Any]:
         said = {
-            "schema": SCHEMA_VERSION,
             "baseline": self._baseline["kind"],
             "margin": self._baseline["margin"],
             "before": [],

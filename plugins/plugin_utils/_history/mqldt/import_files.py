@@ -137,8 +137,8 @@ def _moment(text: str, today: datetime.date) -> str:
 
 
 def _content(run: MqldtRun, host: str, volume: str, moment: str) -> dict[str, Any]:
-    """Return the content of the certificate of a run. It contains only what mqldt reports, so that it does not change
-    if more keys are added to certificates."""
+    """Return the content of the certificate of a run. It contains only what mqldt reports, and what the history
+    needs."""
     rows = [_row(row, run.queue_managers) for row in run.rows.values()]
     return {
         "schema": SCHEMA_VERSION,
@@ -152,7 +152,10 @@ def _content(run: MqldtRun, host: str, volume: str, moment: str) -> dict[str, An
         "environment": {},
         "profile": {"name": IMPORTED, "version": "", "sha256": ""},
         "effect": ATTEMPT,
+        "can_certify": True,
+        "volume_facts": [],
         "verdict": INCONCLUSIVE,
+        "limits_verdict": INCONCLUSIVE,
         "qualification": _NOT_JUDGED,
         "reasons": [_NOT_JUDGED],
         "disturbances": [],
@@ -163,6 +166,7 @@ def _content(run: MqldtRun, host: str, volume: str, moment: str) -> dict[str, An
         "tester_version": "",
         "method_version": None,
         "parameters": {},
+        "closest_limit": None,
         "rows": rows,
         "tables": {},
     }

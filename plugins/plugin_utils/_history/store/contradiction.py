@@ -25,9 +25,9 @@ from ..._run.findings import UNREADABLE
 from ..._run.moment import MOMENT
 from ..._run.record import ERROR as NOTHING_MEASURED
 from ..._run.record import HostRecord
-from ..._run.tables import Tables, parse_tables
-from ..._run.verdicts import FAIL, GOOD, INCONCLUSIVE, WORST_FIRST, rank
-from ..certificate import ROW_KEYS, Certificate, CertificateError
+from ..._run.tables import parse_tables
+from ..._run.verdicts import FAIL, GOOD, WORST_FIRST, rank
+from ..certificate import Certificate, CertificateError
 
 _STATED = (
     "run_id",
@@ -43,15 +43,15 @@ _STATED = (
     "parameters",
     "tables",
 )
-"""The keys whose values must be the same if the certificate is made again from the record. Later versions may extend
-the other keys."""
+"""The keys whose values must be the same if the certificate is made again from the record. The others hold sentences,
+or repeat facts."""
 
 
 def refuse_contradiction(directory: RunDirectory, folder: str) -> None:
     """Raise CertificateError if the record in a folder contradicts its tables;
     RunDirectoryError or TablesError if these cannot be read."""
     record = directory.records.read(folder)
-    unreadable = [each for each in record.findings or () if each["kind"] == UNREADABLE]
+    unreadable = [each for each in record.findings if each["kind"] == UNREADABLE]
     if unreadable:
         raise CertificateError(f"{unreadable[0]['text']}, so it is not believed")
     is_measured = kind_named(record.kind).tests_storage
@@ -60,8 +60,7 @@ def refuse_contradiction(directory: RunDirectory, folder: str) -> None:
     tables = parse_tables(directory.records.tables(record)) if is_measured else None
     judged = judge_record(record, tables, profile_of(directory.run, record.host), _day_of(record))
     stated, found = str(record.verdict), str(judged["verdict"])
-    is_undecided = found == INCONCLUSIVE and _of_earlier_rules(record, tables)
-    is_better = rank(stated) > rank(found) and not (stated in GOOD and (found in GOOD or is_undecided))
+    is_better = rank(stated) > rank(found) and not (stated in GOOD and found in GOOD)
     # The volumes of a search are judged together, so a volume may pass when judged alone.
     is_worse = stated == FAIL and found in GOOD and not record.facts.get(LOAD_SEARCH)
     reason = f": {judged['reasons'][0]}" if judged["reasons"] else ""
@@ -70,19 +69,13 @@ def refuse_contradiction(directory: RunDirectory, folder: str) -> None:
             f"its record.json states {stated}, but its tables result in {found}{reason}; it was edited, or judged by "
             "other rules: measure it again"
         )
-    if record.certified and not judged["certified"] and not is_undecided:
+    if record.certified and not judged["certified"]:
         raise CertificateError(
             "its record.json states that it certifies, but according to its tables it does not: "
             f"{judged['qualification']}"
         )
-    if record.volume_facts is not None and set(record.volume_facts) != set(judged.get("volume_facts") or ()):
+    if set(record.volume_facts) != set(judged.get("volume_facts") or ()):
         raise CertificateError("its record.json contradicts its tables about the volume")
-
-
-def _of_earlier_rules(record: HostRecord, tables: Tables | None) -> bool:
-    """Return whether a volume that was measured to the end was judged by a version with different rules for close
-    cases."""
-    return record.volume_facts is None and tables is not None and tables.exit_status == 0
 
 
 def refuse_other_content(written: Certificate, made: Certificate | None) -> None:
@@ -104,12 +97,9 @@ def refuse_other_content(written: Certificate, made: Certificate | None) -> None
 
 
 def _same_rows(ours: list[Mapping[str, Any]], theirs: list[Mapping[str, Any]]) -> bool:
-    """Return whether rows have the same figures, considering only figures that both have."""
-    by_key = {tuple(row.get(name) for name in ROW_KEYS): row for row in ours}
-    found = [(by_key.get(tuple(row.get(name) for name in ROW_KEYS)), row) for row in theirs]
-    return len(ours) == len(theirs) and all(
-        own and all(own[name] == row[name] for name in (own.keys() & row.keys()) - {"limits"}) for own, row in found
-    )
+    """Return whether rows have the same figures."""
+    figures = [[{**row, "limits": None} for row in rows] for rows in (ours, theirs)]
+    return figures[0] == figures[1]
 
 
 def _day_of(record: HostRecord) -> datetime.date:

@@ -35,8 +35,7 @@ from ..figures import IMPORTED
 from ..lock_result import LockResult
 from ..observed_result import ObservedResult
 from ..planned import Planned
-from . import reindexing
-from .schema import MIGRATIONS, REINDEXED
+from .schema import SCHEMA_VERSION, STATEMENTS
 
 PATIENCE_S = 60.0
 """How long to wait for another process that is writing."""
@@ -153,7 +152,6 @@ class History(abc.ABC):
 
     def __init__(self, place: str) -> None:
         self.place = place
-        self._outdated = False
         self._is_live = False
         self._is_clock_right = True
         self._last_moment = ""
@@ -182,11 +180,11 @@ class History(abc.ABC):
 
     @abc.abstractmethod
     def _has_schema(self) -> bool:
-        """Return whether the history was ever written to."""
+        """Return whether the history has tables."""
 
     @abc.abstractmethod
-    def _begin_migration(self) -> None:
-        """Prevent other writers from migrating until the end of the transaction, and create the objects that
+    def _begin_making(self) -> None:
+        """Prevent other writers from creating tables until the end of the transaction, and create the objects that
         :attr:`refuse` needs."""
 
     @abc.abstractmethod
@@ -219,7 +217,7 @@ class History(abc.ABC):
             now, server = utc_now(), self.server_clock()
             if server and abs(seconds_between(now, server)) > CLOCK_TOLERANCE_S:
                 return finding(WRONG_CLOCK, None, cause="server", clock=now, other=server)
-            if self._version() == len(MIGRATIONS):
+            if self._has_schema():
                 newest = self._execute("SELECT earliest FROM logdisk_storings ORDER BY number DESC LIMIT 1").fetchall()
                 if newest and seconds_between(now, newest[0][0]) > CLOCK_TOLERANCE_S:
                     return finding(WRONG_CLOCK, None, cause="history", clock=now, other=newest[0][0])
@@ -236,7 +234,6 @@ class History(abc.ABC):
     ) -> list[_Result]:
         """Return the results that meet a condition, oldest first; only the newest with each combination of some values
         (``newest_of``) if there are any. Misdated results are a part of their own, because they hide no others."""
-        self._refuse_outdated()
         names, date, table = ", ".join(column_names(result)), result.date_column, _TABLES[result]
         wrong = f"SELECT clock FROM logdisk_wrong_dates AS wrong WHERE wrong.sha256 = {table}.sha256"
         source = f"""
@@ -412,9 +409,8 @@ class History(abc.ABC):
         return [Certificate(texts[sha256]).content for sha256 in wanted]
 
     def closest_limits(self, wanted: Sequence[str]) -> dict[str, dict[str, Any]]:
-        """Return, by the SHA-256 of each certificate, the figure in it that comes closest to its limit. Certificates
-        that an earlier version made have no such figure."""
-        self._refuse_outdated()
+        """Return, by the SHA-256 of each certificate, the figure in it that comes closest to its limit, if there is
+        one."""
         texts = self._texts("logdisk_closest_limits", wanted)
         try:
             return {sha256: json.loads(text) for sha256, text in texts.items()}
@@ -565,78 +561,44 @@ class History(abc.ABC):
         return runs
 
     def try_writing(self) -> None:
-        """Write an entry and roll it back, unless the schema is an older version. Raises HistoryError if it cannot be
-        written."""
+        """Write an entry and roll it back, if there are tables. Raises HistoryError if it cannot be written."""
         with self._reported("cannot be written"), contextlib.suppress(_UndoneError):
-            if self._version() == len(MIGRATIONS):
+            if self._has_schema():
                 with self._transaction():
                     self._execute(_INSERT_CONTENT, ("", ""))
                     self._execute(_KEEP, ("", "", OPENED, "", "", "", "", b""))
                     raise _UndoneError
 
-    def _begin(self, migrate: bool) -> None:
-        """Bring the schema to the version of this collection, or only check that the schema is not newer. A history
-        that cannot be used is closed."""
+    def _begin(self, make_tables: bool) -> None:
+        """Refuse a history with another schema. If there are no tables, create them, unless ``make_tables`` is false.
+        A history that cannot be used is closed."""
         try:
-            if migrate:
-                self._migrate()
-            else:
-                with self._reported("cannot be opened"):
-                    self._outdated = 0 < self._version() < len(MIGRATIONS)
+            with self._reported("cannot be opened"):
+                if make_tables and not self._has_schema():
+                    self._make_tables()
+                if self._has_schema():
+                    self._refuse_other_schema()
         except BaseException:
             self.close()
             raise
 
-    def _refuse_outdated(self) -> None:
-        if self._outdated:
-            raise HistoryError(
-                f"the history {self.place} was written by an older version of this collection, and a preflight does "
-                "not update it: playbooks/status.yml does"
-            )
-
-    def _migrate(self) -> None:
-        """Bring the schema to the version of this collection. Refuses a newer schema, and a schema that another program
-        has changed."""
-        with self._reported("cannot be opened"):
-            if self._version() == len(MIGRATIONS):
+    def _make_tables(self) -> None:
+        with self._transaction():
+            self._begin_making()
+            if self._has_schema():  # another writer was faster
                 return
-            with self._transaction():
-                self._begin_migration()
-                for number in range(self._version() + 1, len(MIGRATIONS) + 1):
-                    self._apply(number)
+            for statement in STATEMENTS:
+                self._execute(statement.format(text=self.text_type, bytes=self.bytes_type, refuse=self.refuse))
+            self._execute("INSERT INTO logdisk_schema (version, applied_at) VALUES (?, ?)", (SCHEMA_VERSION, utc_now()))
 
-    def _version(self) -> int:
-        """Return the version of the schema, or 0 if there is none."""
-        if not self._has_schema():
-            return 0
-        version = self._execute("SELECT max(version) FROM logdisk_schema").fetchone()[0] or 0
-        if version > len(MIGRATIONS):
+    def _refuse_other_schema(self) -> None:
+        version = self._execute("SELECT max(version) FROM logdisk_schema").fetchone()[0]
+        if version != SCHEMA_VERSION:
             raise HistoryError(
-                f"the history {self.place} was written by a newer version of this collection (schema {version}, this "
-                f"one knows {len(MIGRATIONS)}): update the collection on this controller"
+                f"the history {self.place} has schema {version}, but this version of the collection reads schema "
+                f"{SCHEMA_VERSION}: use the version that wrote it, or name another history in gate_history and import "
+                "the run directories into it"
             )
-        return version
-
-    def _apply(self, number: int) -> None:
-        if number == 1:
-            self._execute(
-                f"CREATE TABLE logdisk_schema (version INTEGER PRIMARY KEY, applied_at {self.text_type} NOT NULL)"
-            )
-        kept = self._read_schema_3() if number == REINDEXED else None
-        for statement in MIGRATIONS[number - 1]:
-            self._execute(statement.format(text=self.text_type, bytes=self.bytes_type, refuse=self.refuse))
-        if kept:
-            entries, results = kept
-            for result, rows in ((Entry, entries), (CutResult, results)):
-                if rows:
-                    self._execute_many(_insert(result), list(map(column_values, rows)))
-        self._execute("INSERT INTO logdisk_schema (version, applied_at) VALUES (?, ?)", (number, utc_now()))
-
-    def _read_schema_3(self) -> tuple[list[Entry], list[CutResult]]:
-        try:
-            return reindexing.read(self._execute)
-        except CertificateError as error:
-            raise HistoryError(f"the history {self.place} is damaged: {error}") from None
 
     @contextlib.contextmanager
     def _reported(self, what: str) -> Iterator[None]:

@@ -44,7 +44,7 @@ def open_history(place: str, create: bool = False, **how: Any) -> History:
     """Open the history at a place that :func:`place_of` returned. A file is created only on request. Raises
     HistoryError.
 
-    ``how`` can contain migrate=False, which leaves an older schema unchanged, and patience_s, the time to wait for
+    ``how`` can contain make_tables=False, which leaves an empty database empty, and patience_s, the time to wait for
     another writer.
     """
     if place.startswith(SCHEMES):
@@ -62,6 +62,6 @@ def try_history(place: str, create: bool) -> Finding | None:
             raise HistoryError(f"the history {place} cannot be created: {directory} {problem}")
         if not create:
             return None
-    with open_history(place, create, migrate=create, patience_s=TRY_PATIENCE_S) as history:
+    with open_history(place, create, make_tables=create, patience_s=TRY_PATIENCE_S) as history:
         history.try_writing()
         return history.wrong_clock()

@@ -24,7 +24,7 @@ _UNLESS_IN_URL = {
     "tcp_user_timeout": 60_000,
 }
 """With this option, an error is raised after a minute instead of hours if the network drops all packets."""
-_MIGRATION_LOCK = 0x6C6F676469736B  # any number that no other program locks
+_MAKING_LOCK = 0x6C6F676469736B  # any number that no other program locks
 _SERVER = r"(\[[^\]@/?#]*\]|[^\[\]:@/?#,]*)(:[0-9]+)?"
 # This is stricter than libpq, which also recognizes a password inside text that looks like a host, a path or options.
 _URL = re.compile(rf"postgres(ql)?://([^:@/?#]*@)?{_SERVER}(,{_SERVER})*(/[^@?#]*)?(\?(?P<options>[^@#]*))?\Z")
@@ -38,7 +38,7 @@ class PostgresqlHistory(History):
     bytes_type = "BYTEA"
     refuse = "EXECUTE PROCEDURE logdisk_refuse()"
 
-    def __init__(self, url: str, password: str = "", migrate: bool = True, patience_s: float = PATIENCE_S) -> None:
+    def __init__(self, url: str, password: str = "", make_tables: bool = True, patience_s: float = PATIENCE_S) -> None:
         refuse_password(url)
         super().__init__(url)
         psycopg = _psycopg(url)
@@ -50,7 +50,7 @@ class PostgresqlHistory(History):
             if password:
                 given["password"] = password
             self._connection = psycopg.connect(url, autocommit=True, client_encoding="UTF8", **given)
-        self._begin(migrate)
+        self._begin(make_tables)
 
     def close(self) -> None:
         self._connection.close()
@@ -86,8 +86,8 @@ class PostgresqlHistory(History):
         with self._reported("cannot be read"):
             return str(self._execute(f"SELECT {clock}").fetchone()[0])
 
-    def _begin_migration(self) -> None:
-        self._execute("SELECT pg_advisory_xact_lock(?)", (_MIGRATION_LOCK,))
+    def _begin_making(self) -> None:
+        self._execute("SELECT pg_advisory_xact_lock(?)", (_MAKING_LOCK,))
         body = f"BEGIN RAISE EXCEPTION '{APPEND_ONLY}'; END"
         self._execute(f"CREATE OR REPLACE FUNCTION logdisk_refuse() RETURNS trigger LANGUAGE plpgsql AS $${body}$$")
 

@@ -26,7 +26,7 @@ class SqliteHistory(History):
     errors = (sqlite3.Error,)
     refuse = f"BEGIN SELECT RAISE(ABORT, '{APPEND_ONLY}'); END"
 
-    def __init__(self, path: str, create: bool, migrate: bool = True, patience_s: float = PATIENCE_S) -> None:
+    def __init__(self, path: str, create: bool, make_tables: bool = True, patience_s: float = PATIENCE_S) -> None:
         super().__init__(path)
         if not create and not os.path.exists(path):
             raise HistoryError(
@@ -41,7 +41,7 @@ class SqliteHistory(History):
                 timeout=patience_s,
                 isolation_level=None,
             )
-        self._begin(migrate)
+        self._begin(make_tables)
 
     def close(self) -> None:
         self._connection.close()
@@ -68,7 +68,7 @@ class SqliteHistory(History):
             self._execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'logdisk_schema'").fetchall()
         )
 
-    def _begin_migration(self) -> None:
+    def _begin_making(self) -> None:
         """Does nothing, because the transaction has locked the whole file."""
 
     def _begin_storing(self) -> None:

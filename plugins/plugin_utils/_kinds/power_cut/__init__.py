@@ -43,7 +43,7 @@ class PowerCut(Kind):
         from ..._run.shapes import Items, Keys
 
         cut = Keys({"rows": Items(dict), "outcome": str, "reason": str, "number": int})
-        loss = Keys(dict.fromkeys(("loss", "consequence", "next_step"), str))
+        loss = Keys(dict.fromkeys(("loss", "cause", "consequence", "next_step"), str))
         return Keys({"cuts": Items(cut), "losses": Items(loss), "tests": str, "claim": str, "cut_count": int})
 
     def in_its_terms(self, message: str) -> str:

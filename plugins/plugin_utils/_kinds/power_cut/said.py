@@ -55,12 +55,8 @@ def advice_on_cuts(found: Iterable[tuple[Host, Mapping[str, Any]]], verdict: str
     If none of these hosts had its power cut, the loss is recorded in the history."""
     if verdict != FAIL:
         return _UNDECIDED, _CUT_AGAIN
-    # Records of earlier versions do not contain the kind of damage.
     told = [
-        loss
-        for host, finding in found
-        for loss in host.own.get("losses", [])
-        if loss.get("cause") in (None, finding.get("cause"))
+        loss for host, finding in found for loss in host.own.get("losses", []) if loss["cause"] == finding.get("cause")
     ]
     losses = told or [_LOST_BEFORE]
     texts = [" ".join(dict.fromkeys(loss[key] for loss in losses)) for key in ("consequence", "next_step")]

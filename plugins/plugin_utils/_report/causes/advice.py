@@ -23,7 +23,6 @@ from ..._run.findings import (
     NO_FIGURES,
     OTHER_MOUNT,
     QUALIFICATION,
-    RECORDED,
     SKIPPED,
     THROTTLED,
 )
@@ -349,7 +348,7 @@ _KEYS = {
     BASELINE: "uncompared",
     QUALIFICATION: "unqualified",
 }
-"""The key of the advice for each kind of finding, and for the causes that earlier versions recorded."""
+"""The key of the advice for each kind of finding."""
 
 
 def key_of(finding: Mapping[str, Any], stage: str) -> str:
@@ -359,7 +358,7 @@ def key_of(finding: Mapping[str, Any], stage: str) -> str:
         return "worse"
     if kind in (LIMIT, LOAD_TARGET, ELSEWHERE) and verdict == FAIL:
         return "capacity"
-    key = _KEYS.get(finding.get("cause", "") if kind == RECORDED else kind)
+    key = _KEYS.get(kind)
     return key or (verdict if verdict in (UNREACHABLE, MISSING) else "collect" if stage == "collect" else "error")
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..._english.findings import in_words
 from ..._kinds import CHECK_MODE, KINDS
-from ..._run.findings import FORESEEN, OF_HISTORY, RECORDED, reasons_among
+from ..._run.findings import FORESEEN, OF_HISTORY, reasons_among
 from ..._run.findings import LIMIT as OF_LIMIT
 from ..._run.findings import QUALIFICATION as NOT_CERTIFIED
 from ..._run.verdicts import ERROR, GOOD, PASS, rank
@@ -128,13 +128,9 @@ def _findings(host: Host) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
         if finding["kind"] in OF_HISTORY:
             of_runs = next((cause for cause, view in _views().items() if view.remembered == finding["kind"]), BASELINE)
             yield of_runs, finding["verdict"], finding
-    if host.verdict in GOOD and host.qualification and not host.stage:  # otherwise the queue manager was left out
-        why = next((finding for finding in host.findings if finding["kind"] == NOT_CERTIFIED), None)
-        yield (
-            QUALIFICATION,
-            host.verdict,
-            why or {"kind": RECORDED, "verdict": host.verdict, "cause": NOT_CERTIFIED, "text": host.qualification},
-        )
+    if host.verdict in GOOD:
+        unqualified = (finding for finding in host.findings if finding["kind"] == NOT_CERTIFIED)
+        yield from ((QUALIFICATION, host.verdict, finding) for finding in unqualified)
     yield from ((LEFTOVERS, ERROR, {"kind": LEFTOVERS, "verdict": ERROR, "text": item}) for item in host.leftovers)
 
 

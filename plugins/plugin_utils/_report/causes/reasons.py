@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..._run.findings import LIMIT, OF_HISTORY, RECORDED, reasons_among, row_of
+from ..._run.findings import LIMIT, OF_HISTORY, UNMEASURED, reasons_among, row_of
 from ..._run.verdicts import PASS
 from ..model import Host
 
@@ -30,4 +30,4 @@ def unexplained(host: Host) -> list[dict[str, Any]]:
         for finding in beside_limits(host, (limit for limit in host.limits if limit["verdict"] != PASS))
         if finding["kind"] not in OF_HISTORY
     ]
-    return found if found or reasons_among(host.findings) else [{"kind": RECORDED, "verdict": host.verdict}]
+    return found if found or reasons_among(host.findings) else [{"kind": UNMEASURED, "verdict": host.verdict}]

@@ -46,7 +46,7 @@ def render_drift(
 ) -> Iterator[str]:
     """Yield the page's text piece by piece. ``versions`` are those of the software that made the page. ``links`` are
     the names and addresses of other pages."""
-    nights = drift.get("nights", ())
+    nights = drift["nights"]
     write = moments_text(each["judged_at"] for each in nights)
     return render_page(
         "drift.html.j2",

@@ -62,9 +62,8 @@ def drift_statement(drift: Mapping[str, Any]) -> str:
 
 
 def gating_nights(drift: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the nights that fail the gate: those on which a whole class was slow, if they are its newest two. Data of
-    earlier versions does not contain them."""
-    return [night for night in drift.get("nights", ()) if night["gates"]]
+    """Return the nights that fail the gate: those on which a whole class was slow, if they are its newest two."""
+    return [night for night in drift["nights"] if night["gates"]]
 
 
 def declines_of(drift: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
@@ -111,7 +110,7 @@ def drift_text(drift: Mapping[str, Any], page: str) -> str:
     counts = ", ".join(f"{len(found)} {state}" for state, found in by_state.items() if found)
     lines += wrapped("volumes", f"{counts}; {figures_text(drift)}, margin {_units.format_ratio(drift['margin'])}")
     lines += _bounded(declines_of(drift), SHOWN_CLASSES, lambda each: wrapped("declining", decline_sentence(each), 2))
-    nights = sorted(drift.get("nights", ()), key=lambda each: each["judged_at"], reverse=True)
+    nights = sorted(drift["nights"], key=lambda each: each["judged_at"], reverse=True)
     write = moments_text(each["judged_at"] for each in nights)
     lines += _bounded(nights, SHOWN_NIGHTS, lambda each: wrapped("slow night", night_sentence(each, write), 2))
     lines += _bounded(
@@ -131,7 +130,7 @@ def drift_text(drift: Mapping[str, Any], page: str) -> str:
     )
     unlike = [part for part in drift["classes"] if part["unlike"]]
     lines += _bounded(unlike, SHOWN_CLASSES, lambda part: wrapped("unlike", class_sentence(part, drift["figure"]), 2))
-    lines += _bounded(drift.get("wrong_dates", ()), SHOWN_OTHERS, lambda each: wrapped("left out", each["text"], 2))
+    lines += _bounded(drift["wrong_dates"], SHOWN_OTHERS, lambda each: wrapped("left out", each["text"], 2))
     lines.append(f"  page          {page}")
     return "\n".join(lines)
 

@@ -803,9 +803,9 @@ def test_each_reason_has_its_own_verdict(tmp_path):
     told = {(reason.split(": ")[1], "the host was disturbed" in reason.lower()) for reason in verdict["reasons"]}
     assert {("fail", False), ("inconclusive", True)} <= told and ("fail", True) not in told
     assert " | a: inconclusive: " in gate.outcome_of(directory, verdict, "")["message"]
-    # Records of earlier versions have no findings.
     (host,) = verdict["hosts"]
-    assert {reason.partition(": ")[0] for reason in host_reasons({**host, "findings": None})} == {"fail"}
+    edited = {**host, "findings": host["findings"][:1]}
+    assert {reason.partition(": ")[0] for reason in host_reasons(edited)} == {"fail"}
 
 
 @pytest.mark.parametrize(

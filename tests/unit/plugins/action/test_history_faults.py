@@ -269,5 +269,5 @@ def test_a_preflight_makes_no_tables_to_look_for_a_baseline(tmp_path, check_mode
     place.touch()
     settings = {"gate_baseline": ["abcdef"], "gate_baseline_accept": False, "gate_margin": 0.1}
     with pytest.raises(HistoryError):
-        open_run._baseline(settings, str(place), migrate=not check_mode)
+        open_run._baseline(settings, str(place), make_tables=not check_mode)
     assert (place.stat().st_size == 0) == check_mode

@@ -18,6 +18,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import judge_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import KEY_COLUMNS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data, profile_key
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import DEFAULT_FAIL_ON
@@ -399,6 +400,7 @@ def judged(run, host, files, volume="log", queue_managers=("QM1",), today=TODAY,
     parsed = parse_tables(files)
     known = {
         "created_at": "2026-11-21T11:24:00Z",
+        "profile": profile_key(profile_data(run, host)),
         "facts": {
             "os": "Rocky Linux 9.4",
             "kernel": "5.14.0-427.el9.x86_64",

@@ -25,7 +25,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview im
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.planned import planned_by
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import history as store
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.filing import certificates_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import HistoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
@@ -179,15 +178,6 @@ def test_a_withdrawn_directory_has_no_state(place):
         assert history.locks() == results[1:]
         with pytest.raises(HistoryError, match="does not contain the volume db02:/elsewhere"):
             history.take_out("db02", "/elsewhere", "retired", "ops")
-
-
-def test_a_history_of_the_version_before_has_no_locks_and_takes_them(place, monkeypatch):
-    with monkeypatch.context() as patch:
-        patch.setattr(store, "MIGRATIONS", store.MIGRATIONS[:4])
-        open_history(place, create=True).close()
-    with open_history(place) as history:
-        assert history.locks() == []
-        assert history.store_locks([GRANTED]) == 1
 
 
 def test_a_run_is_imported_once(tmp_path):

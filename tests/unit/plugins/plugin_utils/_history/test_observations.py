@@ -19,8 +19,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview im
     status_text,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import history as store
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import HistoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.upkeep import import_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import ATTEMPT, FAILS
@@ -112,20 +110,6 @@ def test_a_withdrawn_volume_has_no_observation_until_the_next_one(place):
         assert history.observations() == []
         history.store_observations([result("2026-05-02")])
         assert len(history.observations()) == 1
-
-
-def test_a_history_of_the_version_before_takes_observations(place, monkeypatch):
-    with monkeypatch.context() as patch:
-        patch.setattr(store, "MIGRATIONS", store.MIGRATIONS[:5])
-        open_history(place, create=True).close()
-    with (
-        pytest.raises(HistoryError, match="a preflight does not update it"),
-        open_history(place, migrate=False) as history,
-    ):
-        history.observations()
-    with open_history(place) as history:
-        assert (history.observations(), history.closest_limits(["a"])) == ([], {})
-        assert history.store_observations([result("2026-05-01")]) == 1
 
 
 # The status.

@@ -53,7 +53,7 @@ def points(**verdicts):
 
 
 def why(load, verdict):
-    return {"kind": "recorded", "verdict": verdict, "text": f"why {load}"}
+    return {"kind": "unmeasured", "verdict": verdict, "text": f"why {load}"}
 
 
 @pytest.mark.parametrize(

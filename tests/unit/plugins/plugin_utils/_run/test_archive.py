@@ -20,7 +20,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.archive import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
-RUN_JSON = b'{"schema": 1, "run_id": "run1"}'
+RUN_JSON = b'{"schema": 1, "run_id": "run1", "kind": "measurement"}'
 
 
 def files(directory):

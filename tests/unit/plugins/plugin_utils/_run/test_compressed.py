@@ -35,7 +35,7 @@ def filed(directory, host="db07", files=None):
     return Path(directory.path) / folder
 
 
-def as_earlier_versions_wrote_it(folder):
+def unpacked(folder):
     for path in [*folder.glob("*.gz")]:
         path.with_suffix("").write_bytes(gzip.decompress(path.read_bytes()))
         path.unlink()
@@ -63,10 +63,10 @@ def test_long_tables_are_compressed_and_the_record_describes_their_content(tmp_p
     assert (folder / "intervals.csv.gz").stat().st_size < len(FILES["intervals.csv"]) / 5
 
 
-def test_the_tables_of_an_earlier_version_are_read_and_replaced(tmp_path):
+def test_unpacked_tables_are_read_and_replaced(tmp_path):
     directory = run_of(tmp_path / "a")
     folder = filed(directory)
-    as_earlier_versions_wrote_it(folder)
+    unpacked(folder)
     assert names_in(folder) == {"record.json", *FILES}
     (record,) = judged_records(directory)
     assert directory.records.tables(record) == FILES
@@ -81,7 +81,7 @@ def test_the_tables_of_an_earlier_version_are_read_and_replaced(tmp_path):
 def test_a_write_that_was_interrupted_leaves_the_earlier_tables(tmp_path):
     directory = run_of(tmp_path)
     folder = filed(directory)
-    as_earlier_versions_wrote_it(folder)
+    unpacked(folder)
     (folder / "over.csv.gz").write_bytes(gzip.compress(b"new\n"))
     assert directory.records.tables(next(iter(judged_records(directory)))) == FILES
 

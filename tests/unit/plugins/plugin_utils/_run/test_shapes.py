@@ -30,7 +30,6 @@ SHAPE = Keys(
         "even": Maybe(Where(lambda value: value % 2 == 0)),
     },
     needed=("value",),
-    lacking={"flag": bool},
     every=Where(lambda value: value != "bad"),
 )
 
@@ -39,7 +38,7 @@ SHAPE = Keys(
     ("change", "unusable"),
     [
         ({}, None),
-        ({"points": None, "even": 4, "flag": True, "other": []}, None),
+        ({"points": None, "even": 4, "other": []}, None),
         ({"points": [{"load": 1}, {"load": 2}]}, None),
         ({"name": None}, "name"),
         ({"value": "1"}, "value"),
@@ -48,7 +47,6 @@ SHAPE = Keys(
         ({"points": [{"load": 1, "other": 2}]}, "points[0]"),
         ({"points": [{}]}, "points[0]"),
         ({"even": 3}, "even"),
-        ({"flag": None}, "flag"),
         ({"other": "bad"}, "other"),
         ({"\x1b" + "x" * 200: "bad"}, "\\x1b" + "x" * 96),
     ],

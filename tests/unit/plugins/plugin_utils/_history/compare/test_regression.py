@@ -235,21 +235,23 @@ def test_accepting_begins_a_new_baseline(four):
 
 
 def test_named_certificates(four):
-    with open_history(four.place, migrate=True) as history:
+    with open_history(four.place, make_tables=True) as history:
         run = [entry.sha256 for entry in history.of_run("R2")]
         settings = {"gate_margin": 0.1, "gate_baseline_accept": False}
-        asked = open_run._baseline({**settings, "gate_baseline": ["R2"]}, four.place, migrate=True)
+        asked = open_run._baseline({**settings, "gate_baseline": ["R2"]}, four.place, make_tables=True)
         assert (asked["kind"], asked["certificates"]) == ("certificates", sorted(run))
         assert (
-            open_run._baseline({**settings, "gate_baseline": [run[0][:8]]}, four.place, migrate=True)["certificates"]
+            open_run._baseline({**settings, "gate_baseline": [run[0][:8]]}, four.place, make_tables=True)[
+                "certificates"
+            ]
             == run[:1]
         )
         for unknown in ("R9", "0" * 8, "nonsense"):
             with pytest.raises((SelectionError, OSError), match=unknown):
-                open_run._baseline({**settings, "gate_baseline": [unknown]}, four.place, migrate=True)
+                open_run._baseline({**settings, "gate_baseline": [unknown]}, four.place, make_tables=True)
         assert (
             open_run._baseline(
-                {**settings, "gate_baseline": ["R9"], "gate_baseline_accept": True}, four.place, migrate=True
+                {**settings, "gate_baseline": ["R9"], "gate_baseline_accept": True}, four.place, make_tables=True
             )["kind"]
             == ""
         )

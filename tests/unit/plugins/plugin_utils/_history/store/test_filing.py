@@ -96,7 +96,7 @@ def test_merged_runs_and_preflights_have_none(directory, tmp_path):
     "name, damage, message",
     [
         ("results.csv", lambda path: path.write_bytes(b"other"), "SHA-256 differs"),
-        ("certificate.json", lambda path: path.write_bytes(b"{}"), "not a certificate of schema"),
+        ("certificate.json", lambda path: path.write_bytes(b"{}"), "the certificate has no schema"),
         ("certificate.json", lambda path: path.symlink_to("/dev/zero"), "cannot be read"),
     ],
 )

@@ -13,6 +13,7 @@ import datetime
 import multiprocessing
 import os
 import random
+import re
 import signal
 import socket
 import sys
@@ -271,9 +272,9 @@ def test_the_closest_limit_of_each_certificate_is_read_without_its_content(histo
     monkeypatch.setattr(store, "_MOST_VALUES", 2)
     closest = [{**SMALL.content["closest_limit"], "share": number / 4} for number in range(4)]
     certificates = [judged(day, closest_limit=each) for day, each in enumerate(closest, 1)]
-    earlier = Certificate.of_content({key: value for key, value in SMALL.content.items() if key != "closest_limit"})
-    history.store([*certificates, earlier])
-    wanted = [each.sha256 for each in (*certificates, earlier)]
+    without = Certificate.of_content({**SMALL.content, "closest_limit": None})
+    history.store([*certificates, without])
+    wanted = [each.sha256 for each in (*certificates, without)]
     assert history.closest_limits(wanted) == dict(zip(wanted, closest))
     assert history.prune(DAY + datetime.timedelta(days=4)) == 3
     assert list(history.closest_limits(wanted[:4])) == wanted[3:4]
@@ -379,26 +380,27 @@ def test_the_database_itself_refuses_changes(history, statement):
     assert [revocation.reason for revocation in history.revocations().values()] == ["firmware recalled"]
 
 
-def test_an_older_schema_is_migrated_and_a_newer_one_refused(place, monkeypatch):
-    certificate = small()
-    with open_history(place, create=True) as history:
-        history.store([certificate])
+@pytest.mark.parametrize("version", [6, 8])
+@pytest.mark.parametrize("how", [{"create": True}, {"make_tables": False}])
+def test_another_schema_is_refused_with_both_versions_and_left_as_it_is(place, monkeypatch, version, how):
     with monkeypatch.context() as patch:
-        patch.setattr(store, "MIGRATIONS", (*store.MIGRATIONS, ("CREATE TABLE logdisk_more (more {text})",)))
-        for dummy in range(2):
-            with open_history(place) as history:
-                assert history.newest() == [certificate.entry]
-                assert history._execute("SELECT count(*) FROM logdisk_more").fetchone()[0] == 0
-    with pytest.raises(HistoryError, match="newer version of this collection"):
-        open_history(place)
+        patch.setattr(store, "SCHEMA_VERSION", version)
+        with open_history(place, create=True) as history:
+            history.store([small()])
+    refused = f"{re.escape(place)} has schema {version}, but this version of the collection reads schema 7: use the "
+    for dummy in range(2):
+        with pytest.raises(HistoryError, match=refused):
+            open_history(place, **how)
+    monkeypatch.setattr(store, "SCHEMA_VERSION", version)
+    with open_history(place) as history:
+        assert history.newest() == [small().entry]
 
 
-def test_a_migration_that_fails_leaves_the_history_as_it_was(place, monkeypatch):
-    open_history(place, create=True).close()
+def test_tables_that_cannot_be_made_leave_the_database_empty(place, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(store, "MIGRATIONS", (*store.MIGRATIONS, ("CREATE TABLE logdisk_more (more {text})", "nonsense")))
+        patch.setattr(store, "STATEMENTS", (*store.STATEMENTS, "nonsense"))
         with pytest.raises(HistoryError, match="nonsense"):
-            open_history(place)
+            open_history(place, create=True)
     with open_history(place) as history:
         assert history.store([small()]) == 1
 
@@ -427,12 +429,13 @@ def test_two_controllers_at_once_lose_nothing(place):
 def test_a_history_that_is_made_twice_at_once_is_made_once(place, monkeypatch):
     making = threading.Event()
 
-    def apply_slowly(history, number, real=store.History._apply):
-        real(history, number)
+    def slowly(real=store.utc_now):
+        """Called when all tables were created, but are not visible to others yet."""
         making.set()
         time.sleep(0.3)
+        return real()
 
-    monkeypatch.setattr(store.History, "_apply", apply_slowly)
+    monkeypatch.setattr(store, "utc_now", slowly)
     with concurrent.futures.ThreadPoolExecutor() as pool:
         first = pool.submit(lambda: open_history(place, create=True).close())
         assert making.wait(30)
@@ -525,13 +528,11 @@ def test_a_history_that_can_be_written_is_tried_without_a_trace(place, create, m
     if create:
         with open_history(place) as history:
             assert history.newest() == [] and history.store([small()]) == 1
-        monkeypatch.setattr(store, "MIGRATIONS", (*store.MIGRATIONS, ("CREATE TABLE logdisk_more (more {text})",)))
         try_history(place, create=False)
-        with open_history(place, migrate=False) as history:
-            assert history._version() == len(store.MIGRATIONS) - 1
+        with open_history(place) as history:
             assert history._execute("SELECT count(*) FROM logdisk_contents").fetchone()[0] == 1
     else:
-        with open_history(place, create=True, migrate=False) as history:
+        with open_history(place, create=True, make_tables=False) as history:
             assert not history._has_schema()
 
 

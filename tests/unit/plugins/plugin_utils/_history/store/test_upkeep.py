@@ -126,21 +126,6 @@ def test_a_record_that_its_tables_contradict_is_not_imported(base, place, files,
         assert (total, added) == (0, 0) and said in problem and rebuilt.newest() == []
 
 
-@pytest.mark.parametrize("ending, imported", [({}, 1), ({"exit_status": 4, "exit_reason": "interrupted"}, 0)])
-def test_a_pass_of_earlier_rules_is_imported_although_its_tables_decide_nothing_today(base, place, ending, imported):
-    """The pass is imported only if the measurement of the volume was complete, and if the record contains no facts
-    about the volume, as in earlier versions."""
-    run = make_run(
-        base, place, "2026-01-01", files=fabricate.tables(fabricate.sweep_rows(seconds=30), over=[], **ending)
-    )
-    record, certificate = (Path(run.path) / "hosts/db07/log" / name for name in ("record.json", "certificate.json"))
-    assert json.loads(record.read_text())["verdict"] == "inconclusive"
-    edited(record, **PASSED, volume_facts=None)
-    certificate.unlink()
-    with open_history(place + ".other", create=True) as rebuilt:
-        assert import_runs(rebuilt, [run.path])[1] == imported
-
-
 @pytest.mark.parametrize(
     "changes, key",
     [
