@@ -33,16 +33,12 @@ void geometry_of_mark(struct geometry *geometry, const struct mark *mark) {
 }
 
 void mark_format(const struct mark *mark, char line[MARK_LINE_BYTES]) {
-    char layout[32] = "";
-    if (mark->layout > 1) {
-        (void)snprintf(layout, sizeof layout, " layout=%" PRIu64, mark->layout);
-    }
     (void)snprintf(
         line, MARK_LINE_BYTES,
         "ready %s %s seed=%" PRIu64 " bsize=%" PRIu64 " file_size=%" PRIu64 " files=%" PRIu64 " qm=%" PRIu64
-        " prefix=%s%s\n",
+        " prefix=%s layout=%" PRIu64 "\n",
         mark->run_id, mark->boot_id, mark->seed, mark->block_bytes, mark->file_bytes, mark->files, mark->queue_managers,
-        mark->file_prefix, layout);
+        mark->file_prefix, mark->layout);
 }
 
 static bool is_name(const char *text) {
@@ -70,8 +66,7 @@ bool mark_parse(struct mark *mark, const char *line) {
         " qm=%20" SCNu64 " prefix=%200s layout=%20" SCNu64,
         mark->run_id, mark->boot_id, &mark->seed, &mark->block_bytes, &mark->file_bytes, &mark->files,
         &mark->queue_managers, mark->file_prefix, &mark->layout);
-    mark->layout = fields == 8 ? 1 : mark->layout;
-    if (fields < 8 || !is_possible(mark)) {
+    if (fields != 9 || !is_possible(mark)) {
         return false;
     }
     mark_format(mark, again);

@@ -29,7 +29,6 @@ void mark_of_run(struct mark *mark, const struct options *options);
 void geometry_of_mark(struct geometry *geometry, const struct mark *mark);
 
 // "ready RUN_ID BOOT_ID seed=N bsize=N file_size=N files=N qm=N prefix=NAME layout=N" and a line feed.
-// Versions that wrote layout 1 omitted "layout=".
 void mark_format(const struct mark *mark, char line[MARK_LINE_BYTES]);
 // Returns false if the line, including its line feed, does not have exactly this form.
 bool mark_parse(struct mark *mark, const char *line);

@@ -33,7 +33,7 @@ EXIT_STATUSES = (0, 3, 4)
 
 _COUNTED = "over_counted"
 """The column of results.csv that says whether over.csv contains the slow operations of the row. It is 0 if there were
-too many of them, and absent or empty in tables of older testers."""
+too many of them, and empty if the operations of a worker are not counted by themselves."""
 _FILLED = ("step", "load_point", "stream", "operation", "worker")
 _RESULT_FILLED = (*_FILLED, "elapsed_ns", "operations", "bytes")
 _RESULT_FIGURES = (
