@@ -61,9 +61,6 @@ class Kind:
     """The replacement for a verdict on a host that was not judged, such as "observed". Only kinds that do not always
     judge have such a word."""
 
-    judged_by_profile = False
-    """Whether the limits of a profile judge the records of the run."""
-
     has_results = True
     """Whether the tables in the records of the run describe steps: run.csv, results.csv and the tables that belong to
     them."""

@@ -582,7 +582,7 @@ class _Reader:
             tester=_plain(record.tester),
             limits=[_limit(group) for group in groups],
             words=words_of(record.load_unit),
-            profile=printable(profile_text(record.profile)) if record.profile or kind.judged_by_profile else "",
+            profile=printable(profile_text(record.profile)),
             profile_sha256=printable(str((record.profile or {}).get("sha256") or "")),
             settings=_safe(self._settings.get(record.host) or {}),
             volume_class=printable(volume_class(self._classes.get(record.host), record.facts))

@@ -35,5 +35,5 @@ def parameters_of_hosts(values: Mapping[str, Mapping[str, Any]]) -> dict[str, di
 
 
 def parameters_of(run: Mapping[str, Any], host: str) -> dict[str, Any]:
-    """Return all options of a host. An option is VARIES if it differs between hosts and the run did not record how."""
+    """Return all options of a host. An option is VARIES if it differs between hosts and the host has no value of it."""
     return {**(run.get("parameters") or {}), **((run.get("host_parameters") or {}).get(host) or {})}

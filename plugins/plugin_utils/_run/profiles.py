@@ -18,9 +18,6 @@ from typing import Any
 
 from .canonical import fingerprint
 
-NOT_RECORDED = "a profile that is not recorded"
-"""Represents the profile of a volume in a run that was merged before records contained their profile."""
-
 _TAKEN_AS_THEY_STAND = "none"
 """The confidence of a profile that never certifies."""
 
@@ -82,6 +79,6 @@ def of_hosts(profiles: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def profile_text(judged_by: Mapping[str, Any] | None) -> str:
-    """Return the name and version of the profile that has judged a volume. ``judged_by`` is the value in the record of
-    the volume."""
-    return f"{judged_by.get('name')} {judged_by.get('version')}".strip() if judged_by else NOT_RECORDED
+    """Return the name and version of the profile that has judged a volume; empty if none has. ``judged_by`` is the
+    value in the record of the volume."""
+    return f"{judged_by.get('name')} {judged_by.get('version')}".strip() if judged_by else ""

@@ -20,5 +20,4 @@ class Measurement(Kind):
     tests_storage = True
     certifies = True
     is_remembered = True
-    judged_by_profile = True
     held_against = "baseline"

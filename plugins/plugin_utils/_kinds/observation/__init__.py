@@ -31,7 +31,6 @@ class Observation(Kind):
     stored = "observations"
     needs_verdict = False
     without_verdict = WITHOUT_VERDICT
-    judged_by_profile = True
     is_live = True
     why_untested = "observed live queue managers and tested no storage"
     why_left_out = "observations test no storage"
