@@ -80,6 +80,7 @@ def drift(*volumes, classes=()):
         for state in ("drifting", "conspicuous", "changed", "steady", "short")
     }
     known = {"schema": 1, "created_at": "2026-02-01T00:00:00Z", "figure": "latency_mean_ns", "margin": 0.1}
+    known.update(nights=[], wrong_dates=[])
     return {**known, "states": counts, "volumes": list(volumes), "classes": list(classes)}
 
 
