@@ -83,7 +83,7 @@ SPECS: dict[str, dict] = {
     "slow_grace": {"character": "honest", "grace_s": 59.0},
     "endless_failover": {"character": "honest", "fail_over_s": ENDLESS_S},
     "undoes_failover": {"undone": 8044},
-    "no_failover": {"fail_over_s": 0.6},
+    "no_failover": {"fail_over_s": 0.3},
     "boots_early": {"character": "honest", "lease_s": 12.0},
 }
 """The properties of these servers that are not implied by their names."""

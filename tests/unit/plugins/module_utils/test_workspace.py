@@ -8,6 +8,7 @@ import os
 import pwd
 import resource
 import shutil
+import struct
 from types import SimpleNamespace
 
 import pytest
@@ -540,3 +541,15 @@ def test_hidden_processes_may_be_queue_managers(tmp_path, monkeypatch, names, re
     assert [", ".join(names) in text and "unknown_log" in text for text in found.refusals] == [True] * refused
     assert [text for text in found.unknown if "hidepid" in text] == found.unknown and bool(found.unknown) is unknown
     assert preflight(tmp_path / "ws", allow=["unknown_log"]).refusals == []
+
+
+def test_a_file_server_is_asked_for_the_locks_of_few_files(tmp_path, monkeypatch):
+    """A slow one may take seconds for each of them."""
+    asked = []
+    many = ["pair1-many%d-%04d" % (locker, number) for locker in range(2) for number in range(9)]
+    for name in ("pair1-lock", "pair1-nonce", *many):
+        (tmp_path / name).write_text("")
+    unlocked = struct.pack("h", _workspace.fcntl.F_UNLCK)
+    monkeypatch.setattr(_workspace.fcntl, "fcntl", lambda *_arguments: asked.append(1) or unlocked)
+    assert not _workspace.in_use(str(tmp_path))
+    assert len(asked) == 2
