@@ -38,15 +38,19 @@ from ..plugin_utils._report.history.status_html import render_status
 from ..plugin_utils._run.answers import is_empty
 from ..plugin_utils._run.files import write_file, write_json, write_text
 from ..plugin_utils._run.names import is_run_id
-from ..plugin_utils._run.run_files import read_json
+from ..plugin_utils._run.run_files import MAX_JSON_BYTES, RunDirectoryError, read_json
+from ..plugin_utils._run.shapes import Items, Keys, Where, check
 from ..plugin_utils._run.surroundings import vanishes
+from ..plugin_utils._run.table_reader import printable
 
 JSON_FILE = "status.json"
 METRICS_FILE = "status.prom"
 STATUS_LINKS = (("Newest run", "latest/index.html"), ("Drift", "drift.html"))
 """Other pages in the directory of reports. The status page links to them if they exist."""
-MOST_BYTES = 1 << 20
-"""The largest size of the file with the declines of classes."""
+_DECLINES = Keys(
+    {"declines": Items(Keys({"text": Where(lambda text: isinstance(text, str) and printable(text) == text)}))}
+)
+"""What the status needs of the file with the declines of classes."""
 
 
 class ActionModule(FleetAction):
@@ -130,7 +134,11 @@ def _declines(folder: str) -> list[dict[str, Any]]:
     """Return the classes that became slower according to the newest drift.yml that wrote to the directory. Raises
     RunDirectoryError."""
     path = os.path.join(folder, DECLINES_FILE)
-    return read_json(path, MOST_BYTES)["declines"] if os.path.exists(path) else []
+    if not os.path.exists(path):
+        return []
+    found = read_json(path, MAX_JSON_BYTES)
+    check(found, _DECLINES, lambda part: RunDirectoryError(f"{path} has no usable {part}: run drift.yml again."))
+    return found["declines"]
 
 
 def _with_report(folder: str, lines: Iterable[Status], observed: Iterable[Observed]) -> set[str]:

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import re
 import types
 
 import pytest
@@ -185,3 +186,19 @@ def test_the_status_names_the_classes_that_the_newest_drift_found(history, monke
     (named,) = json.loads((history / "reports" / "status.json").read_text())["declines"]
     assert (named["text"], named["per_month"]) == (f"{sentence}; found by drift on 2026-02-01", 0.044)
     assert sentence in (history / "reports" / "status.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("content", "part"),
+    [
+        ("{}", "declines"),
+        ('{"declines": 5}', "declines"),
+        ('{"declines": [{}]}', r"declines\[0\].text"),
+        ('{"declines": [{"text": "\\u001b[2J"}]}', r"declines\[0\].text"),
+    ],
+)
+def test_declines_that_another_program_wrote_are_refused_by_name(history, content, part):
+    (history / "reports").mkdir()
+    (history / "reports" / "declines.json").write_text(content)
+    told = answer(fleet_status, history)
+    assert re.search(rf"declines.json has no usable {part}: run drift.yml again", str(told["failures"]))
