@@ -99,7 +99,8 @@ def class_decline(
 def _weeks(
     nights: Sequence[Night], days: Sequence[datetime.date], references: Mapping[tuple[Volume, Row], float]
 ) -> tuple[list[Week], int]:
-    """Return the weeks of the present period of each volume, oldest first, and the number of volumes in the newest."""
+    """Return the weeks of the present period of each volume that enough volumes have, oldest first, and the number of
+    volumes in the newest of them."""
     if not nights:
         return [], 0
     newest = days[-1].toordinal()
@@ -121,12 +122,12 @@ def _weeks(
             ]
             if known:
                 levels.setdefault(volume, []).append(fmean(known))
+    full = [(number, levels) for number, levels in sorted(off.items(), reverse=True) if len(levels) >= FEWEST_VOLUMES]
     weeks = [
         Week(fmean(by_week[number]), min(by_week[number]), len(by_week[number]), median(map(fmean, levels.values())))
-        for number, levels in sorted(off.items(), reverse=True)
-        if len(levels) >= FEWEST_VOLUMES
+        for number, levels in full
     ]
-    return weeks, len(off[0])
+    return weeks, len(full[-1][1]) if full else 0
 
 
 def _weeks_of_reference(weeks: Sequence[Week]) -> int:

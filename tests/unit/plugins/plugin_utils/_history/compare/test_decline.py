@@ -75,6 +75,15 @@ def test_an_accepted_level_is_the_new_reference():
     assert decline(slower, 40, period=lambda night: int(night >= 12)) is None
 
 
+def test_the_volumes_of_a_decline_are_those_of_the_newest_week_that_counts():
+    """Today only one volume was certified, and the others more than a week before."""
+    course = [
+        {volume: {0: Figure(volume + 0.02 * night)} for volume in range(8 if night < 20 else 1)} for night in range(21)
+    ]
+    days = [FIRST + datetime.timedelta(weeks=night) for night in range(21)]
+    assert class_decline(course, days, watch(course, margin=0.1).references, margin=0.1).volumes == 8
+
+
 def test_a_pattern_within_the_week_is_no_decline():
     """The reference contains one weekend, and each week another one."""
     assert decline(lambda week: 0.3 * (week % 1 > 0.7), 80, every=1) is None
