@@ -43,7 +43,7 @@ from ..store.history import History, HistoryError
 from ..wrong_dates import wrong_dates
 from .change_points import ChangePoint, change_points
 from .decline import Decline, class_decline
-from .nights import FEWEST_EARLIER, IN_A_ROW, Figure, Watched, watch
+from .nights import IN_A_ROW, Figure, Watched, watch
 
 SCHEMA_VERSION = 1
 DRIFTING = "drifting"
@@ -379,7 +379,7 @@ def _state(rows: Sequence[Mapping[str, Any]]) -> str:
         return CONSPICUOUS
     if any(row["change_points"] for row in rows):
         return CHANGED
-    return STEADY if any(row["judged"] > FEWEST_EARLIER for row in rows) else SHORT
+    return STEADY if any(row["limit"] for row in rows) else SHORT
 
 
 def _events(series: Mapping[str, Any], certificates: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -44,6 +44,8 @@ _LEAST_DEVIATION = 0.02
 """The smallest variation that is assumed between certificates of one volume, or between nights, even if a few of them
 vary less."""
 _LEAST_VARIANCE = 1e-6
+_FARTHEST_LIMIT = math.log(1e6)
+"""A limit that is farther from the reference says only that too little is known."""
 _FEWEST_OF_WEEKDAY = 4
 _MOST_OF_WEEKDAY = 12
 _FEWEST_OF_WEEK = 3
@@ -120,8 +122,9 @@ def watch(nights: Sequence[Night], *, margin: float, days: Sequence[datetime.dat
         usual = []
         for key, look in looks.items():
             watched.limits.pop(key, None)
-            if look.off is not None:
-                limit = max(0.0, common.get(key[1], 0.0)) + limits.of(look)
+            limit = None if look.off is None else limits.of(look)
+            if look.off is not None and limit is not None:
+                limit += max(0.0, common.get(key[1], 0.0))
                 expected = look.figure.value - look.off
                 watched.limits[key] = (expected, expected + limit)
                 if look.off > limit:
@@ -240,8 +243,9 @@ class _Limits:
         self._correlation = correlation
         self._delta = delta
 
-    def of(self, look: _Look) -> float:
-        """Return how far a value may be from the reference of its row."""
+    def of(self, look: _Look) -> float | None:
+        """Return how far a value may be from the reference of its row, or None if it is not known how much its values
+        vary."""
         course, correlation = look.course, self._correlation
         known = drawn(course.spread, self._common) if course.spread else self._common
         # Successive values that hang together differ less than others.
@@ -251,7 +255,8 @@ class _Limits:
         # by chance does so in longer spells.
         day = _OF_MEDIAN / look.like_days if look.like_days else 0.0
         error = math.sqrt((1 + correlation) * (0.5 + variance_of_mean(course.count, correlation)) + day)
-        return max(self._delta, _quantile(known.degrees) * deviation * error)
+        limit = max(self._delta, _quantile(known.degrees) * deviation * error)
+        return limit if limit <= _FARTHEST_LIMIT else None
 
 
 def _quantile(degrees: float) -> float:

@@ -310,3 +310,21 @@ def test_hosts_are_called_as_their_certificates_call_them(drift):
 def test_a_history_without_the_hosts_is_told(drift):
     with pytest.raises(OSError, match="contains no certificate with figures of these hosts"):
         drift(*course("h", [1]), hosts=["other"])
+
+
+def test_a_single_volume_that_changed_soon_after_it_was_accepted_has_no_limit_yet(drift):
+    """Two pairs of successive certificates leave one degree of freedom, and a limit that is not even a number."""
+    factors = [1.01, 1.02, 0.97, 0.96, 1.03, 0.98, 1.04, 0.99, 0.91, 0.93, 0.96, 0.9, 2.0, 5.4, 5.7, 5.2, 5.4]
+    row = BASE["rows"][0]
+    course = [
+        certificate("h", number, rows=[{**row, "latency_mean_ns": LATENCY * factor}], accepted=number == 12)
+        for number, factor in enumerate(factors)
+    ]
+    volume = only(drift(*course))
+    assert {row["limit"] for row in volume["series"][0]["rows"]} == {None}
+
+
+def test_an_accepted_volume_is_short_until_it_has_a_limit_again(drift):
+    before = course("h", [1.0] * 9)
+    accepted = certificate("h", 9, accepted=True)
+    assert states(drift(*before, accepted)) == {"h": SHORT}

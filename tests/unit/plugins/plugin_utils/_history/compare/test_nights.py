@@ -176,3 +176,12 @@ def test_levels_do_not_matter_and_nothing_later_changes_a_night(values, level):
     assert before.conspicuous == {
         key: kept for key, found in watched.conspicuous.items() if (kept := [night for night in found if night < last])
     }
+
+
+def test_too_few_pairs_say_nothing_about_how_much_a_single_volume_varies():
+    """After each change of the volume, the next certificate says nothing about its variation."""
+    course = [{"v": {0: Figure(value, segment)}} for segment, value in enumerate([0.0, 0.8, 0.1, 0.7, 0.2])]
+    two = [{"v": {0: Figure(value, min(place // 2, 1))}} for place, value in enumerate([0.0, 0.1, 1.7, 1.8, 1.6])]
+    for nights_of_volume in (course, two):
+        watched = watch(nights_of_volume, margin=0.1)
+        assert (watched.limits, watched.conspicuous) == ({}, {})
