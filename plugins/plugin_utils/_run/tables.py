@@ -34,6 +34,8 @@ EXIT_STATUSES = (0, 3, 4)
 _COUNTED = "over_counted"
 """The column of results.csv that says whether over.csv contains the slow operations of the row. It is 0 if there were
 too many of them, and empty if the operations of a worker are not counted by themselves."""
+_PAUSES = ("option_delay_us", "option_rate_per_s", "option_think_time_us", "option_remote_delay_us")
+"""The keys of run.csv with the options that let a worker pause, or wait until an operation is due."""
 _FILLED = ("step", "load_point", "stream", "operation", "worker")
 _RESULT_FILLED = (*_FILLED, "elapsed_ns", "operations", "bytes")
 _RESULT_FIGURES = (
@@ -194,7 +196,7 @@ class Tables:
     @property
     def writes_without_pause(self) -> bool:
         """Whether each worker always had an operation in progress: it neither paused nor waited until one was due."""
-        return not self.number("option_delay_us") and not self.number("option_rate_per_s")
+        return not any(map(self.number, _PAUSES))
 
     @property
     def counts_over(self) -> bool:

@@ -304,7 +304,15 @@ def test_a_write_that_hangs_for_several_seconds_fills_them():
     assert rows[2]["crowded_s"] == pytest.approx(2.5, rel=0.02)
 
 
-@pytest.mark.parametrize("run", [{"option_delay_us": 500}, {"option_rate_per_s": "100.0"}])
+@pytest.mark.parametrize(
+    "run",
+    [
+        {"option_delay_us": 500},
+        {"option_rate_per_s": "100.0"},
+        {"option_think_time_us": 1000},
+        {"option_remote_delay_us": 500},
+    ],
+)
 def test_the_time_of_a_queue_manager_that_pauses_cannot_fail_it(run):
     result, rows = freezing(400, range(7, 301, 7), **run)
     assert (rows[2]["verdict"], rows[1]["verdict"], result["verdict"]) == ("inconclusive", "pass", "inconclusive")
