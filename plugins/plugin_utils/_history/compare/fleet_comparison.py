@@ -57,8 +57,10 @@ class _Volume:
 
     @property
     def hours(self) -> float | None:
-        """How far the runs of a side are apart, of the side with the smaller spread; None if no side has two runs."""
-        sides = [sorted(self.judged_at[run_id] for run_id in side) for side in (self.before, self.after)]
+        """How far the runs of a side are apart, of the side with the smaller spread. If no side has two runs, how far
+        the earlier runs are apart; None if there are no two of these either."""
+        several = [side for side in (self.before, self.after) if len(side) > 1] or [self.earlier]
+        sides = [sorted(self.judged_at[run_id] for run_id in side) for side in several]
         spreads = [seconds_between(moments[0], moments[-1]) / 3600 for moments in sides if len(moments) > 1]
         return min(spreads, default=None)
 
@@ -246,6 +248,7 @@ def _add_earlier_runs(reading: _Reading, volumes: Sequence[_Volume]) -> None:
             for entry, content in zip(same, contents)
             if not reading.why_incomparable(entry, content, volume.reference)
         }
+        volume.judged_at.update((entry.run_id, entry.judged_at) for entry in same)
 
 
 # Comparing.
@@ -329,7 +332,8 @@ def _of_apart_runs(change: HostChange, hours: float | None) -> HostChange:
     """Do not name a host as worse if its runs are too close together to show how much runs differ."""
     if change.outcome != WORSE or hours is None or hours >= LEAST_HOURS:
         return change
-    reason = f"its runs of one side were made within {max(1, round(hours))} h; a few volumes need {LEAST_HOURS} h"
+    within = f"{max(1, round(hours))} h"
+    reason = f"the runs that show how much it varies were made within {within}; a few volumes need {LEAST_HOURS} h"
     return replace(change, outcome=INCONCLUSIVE, reason=reason)
 
 

@@ -173,8 +173,21 @@ def test_a_few_hosts_are_not_named_by_runs_of_one_day(compared):
         (part,) = comparison["classes"]
         assert part["assumption"] == {"correlation": pytest.approx(0.4, abs=0.15), "hours": hours}
         assert f"; they were made within {hours} h" in class_sentence(part)
-        reason = "its runs of one side were made within 4 h; a few volumes need 36 h"
+        reason = "the runs that show how much it varies were made within 4 h; a few volumes need 36 h"
         assert (host_of(comparison, "h1")["reason"] == reason) == (hours == 4)
+
+
+def test_a_few_hosts_with_one_run_on_each_side_are_not_named_by_earlier_runs_of_one_day(compared):
+    for hours, outcome in ((4, INCONCLUSIVE), (48, WORSE)):
+        runs = []
+        for number in range(5):
+            times = {"run_id": f"{hours}-{number}", "judged_at": later("2026-01-01T10:00:00Z", number * hours * 900)}
+            runs += night(FEW, number + 1, volume_id=f"volume-{hours}", **times)
+        for day, slow in ((9, ()), (11, [("h1", 1.4)])):
+            runs += night(FEW, day, slow, run_id=f"{hours}-{day}", volume_id=f"volume-{hours}")
+        comparison = compared(*runs, before=[f"{hours}-9"], after=[f"{hours}-11"])
+        assert host_of(comparison, "h1")["outcome"] == outcome
+        assert comparison["classes"][0]["assumption"]["hours"] == hours
 
 
 def test_earlier_runs_tell_how_much_the_runs_of_a_few_hosts_differ(compared):
