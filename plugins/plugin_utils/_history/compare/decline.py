@@ -5,9 +5,11 @@
 """Determines whether a class of similar volumes became slower together, slowly or at once, since its reference.
 
 The level of a week is the median over the volumes: how far each volume is, in the mean over its rows and the nights of
-the week, above its own reference. Weeks end with the newest night, so that patterns within a week cancel out. The
-reference does not follow the level, and the variation is estimated from differences between successive weeks, which a
-trend does not increase. Levels are logarithms, and higher means worse.
+the week, above its own reference. Weeks end with the newest night, so that patterns within a week cancel out. If the
+volumes are certified less often, for example each in another month, a week is as long as a volume usually waits for its
+next certificate, so that it contains the whole class. The reference does not follow the level, and the variation is
+estimated from differences between successive weeks, which a trend does not increase. Levels are logarithms, and higher
+means worse.
 """
 
 from __future__ import annotations
@@ -103,13 +105,13 @@ def _weeks(
     volumes in the newest of them."""
     if not nights:
         return [], 0
-    newest = days[-1].toordinal()
+    newest, length = days[-1].toordinal(), _days_of_week(nights, days)
     present: dict[Volume, int] = {}
     by_week: dict[int, list[int]] = {}
     off: dict[int, dict[Volume, list[float]]] = {}
     for night, date in zip(reversed(nights), reversed(days)):
         day = date.toordinal()
-        number = (newest - day) // 7
+        number = (newest - day) // length
         if number not in off and len(off) == MOST_WEEKS:
             break
         by_week.setdefault(number, []).append(day)
@@ -130,12 +132,21 @@ def _weeks(
     return weeks, len(full[-1][1]) if full else 0
 
 
+def _days_of_week(nights: Sequence[Night], days: Sequence[datetime.date]) -> int:
+    last: dict[Volume, datetime.date] = {}
+    waits = []
+    for night, day in zip(nights, days):
+        waits += [(day - last[volume]).days for volume in night if volume in last]
+        last.update(dict.fromkeys(night, day))
+    return 7 * max(1, round(median(waits) / 7)) if waits else 7
+
+
 def _weeks_of_reference(weeks: Sequence[Week]) -> int:
     return max(1, round(MOST_IN_REFERENCE / fmean(week.nights for week in weeks)))
 
 
 class _Course(NamedTuple):
-    """The course that fits the levels best: they are 0 before week number ``first``, and from there on they are
+    """The course that fits the levels best: they do not change before week number ``first``, and from there on they are
     constant or rise steadily. ``rest`` is what the course leaves unexplained."""
 
     first: int
@@ -149,11 +160,12 @@ def _course(days: Sequence[float], levels: Sequence[float]) -> _Course:
 
 
 def _fitted(first: int, rises: bool, days: Sequence[float], levels: Sequence[float]) -> _Course:
-    shape = [day - days[first - 1] if rises else 1.0 for day in days[first:]]
-    scale = _sum_of_products(shape, levels[first:]) / _sum_of_products(shape, shape)
-    return _Course(
-        first, rises, [*levels[:first], *(level - scale * part for level, part in zip(levels[first:], shape))]
-    )
+    shape = [0.0] * first + [day - days[first - 1] if rises else 1.0 for day in days[first:]]
+    mean, middle = fmean(levels), fmean(shape)
+    # The reference may lie within a rise, so the levels before it need not be 0.
+    off, steps = [level - mean for level in levels], [part - middle for part in shape]
+    scale = _sum_of_products(steps, off) / _sum_of_products(steps, steps)
+    return _Course(first, rises, [level - scale * step for level, step in zip(off, steps)])
 
 
 def _correlation(rest: Sequence[float]) -> float:

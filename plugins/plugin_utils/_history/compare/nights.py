@@ -35,6 +35,9 @@ IN_A_ROW = 2
 FEWEST_IN_REFERENCE = 3
 MOST_IN_REFERENCE = 8
 """How many certificates form the reference of a volume."""
+DAYS_OF_REFERENCE = 182
+"""After this time, a reference is complete with the certificates that are needed for a comparison. Otherwise, that of a
+volume that is rarely certified would follow a slow decline for years."""
 
 _CONFIDENCE = 0.998
 _MEAN_OF_TWO = 2.35e-5
@@ -191,6 +194,8 @@ class _Course:
 
     volume: Volume
     period: int
+    began: int = 0
+    day: int = 0
     count: int = 0
     mean: float = 0.0
     segment: int = -1
@@ -201,6 +206,12 @@ class _Course:
     last: tuple[float, ...] = ()
     week: list[tuple[int, float]] = field(default_factory=list)
     weekdays: dict[int, deque[float]] = field(default_factory=dict)
+
+    @property
+    def completes_reference(self) -> bool:
+        """Whether the certificate of this day becomes a part of the reference if it is usual."""
+        most = MOST_IN_REFERENCE if self.day - self.began <= DAYS_OF_REFERENCE else FEWEST_EARLIER
+        return self.count < most
 
     def of_weekday(self, day: int, value: float, least: float) -> tuple[float, int]:
         """Return how much slower than during the seven days before a row usually is on this weekday, and the number of
@@ -288,7 +299,8 @@ class _State:
                 if course is None or course.period != figure.period:
                     if course and course.spread:
                         self._pool.add(course.spread, -1)
-                    course = self._courses[key] = _Course(volume, figure.period)
+                    course = self._courses[key] = _Course(volume, figure.period, day or 0)
+                course.day = day or 0
                 change, like_days = (0.0, 0) if day is None else course.of_weekday(day, figure.value, self.delta / 2)
                 value = figure.value - change
                 off = value - course.mean if course.count >= FEWEST_EARLIER else None
@@ -317,7 +329,7 @@ class _State:
     def add(self, look: _Look, common: float) -> None:
         """Add a usual figure. ``common`` is the change that its class shares on the night."""
         course, value = look.course, look.value - common
-        if course.count < MOST_IN_REFERENCE:
+        if course.completes_reference:
             course.count += 1
             course.mean += (look.figure.value - course.mean) / course.count
         if course.segment != look.figure.segment or abs(common - course.common) > self.delta:

@@ -75,6 +75,27 @@ def test_an_accepted_level_is_the_new_reference():
     assert decline(slower, 40, period=lambda night: int(night >= 12)) is None
 
 
+@pytest.mark.parametrize(("volumes", "weeks"), [(20, 10), (20, 13), (3, 3)])
+def test_a_class_whose_volumes_are_certified_in_turn_is_judged_by_the_time_that_this_takes(volumes, weeks):
+    """Each volume is certified every few weeks, so a week has fewer than three of them."""
+
+    def in_turn(rate):
+        rng = random.Random("in turn")
+        course = [
+            {
+                volume: {0: Figure(volume + rate * week + rng.gauss(0, 0.03))}
+                for volume in range(week % weeks, volumes, weeks)
+            }
+            for week in range(104)
+        ]
+        days = [FIRST + datetime.timedelta(weeks=week) for week in range(104)]
+        return class_decline(course, days, watch(course, margin=0.1, days=days).references, margin=0.1)
+
+    found = in_turn(0.01)
+    assert (found.volumes, found.per_month) == (volumes, pytest.approx(0.01 * 30.44 / 7, rel=0.1))
+    assert in_turn(0) is None
+
+
 def test_the_volumes_of_a_decline_are_those_of_the_newest_week_that_counts():
     """Today only one volume was certified, and the others more than a week before."""
     course = [
