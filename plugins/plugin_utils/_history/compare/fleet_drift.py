@@ -223,17 +223,22 @@ def _series(group: str, contents: Sequence[Content], figure: str) -> _Series:
 class _ClassNights:
     """The nights of a class, oldest first. For each night, ``places`` holds the index of the certificate of each volume
     that was certified; ``watched`` is the result for all volumes together, and ``decline`` that for the class since its
-    reference."""
+    reference. ``accepted`` holds the day of the newest accepted certificate of each volume that has one."""
 
     days: list[str]
     places: list[dict[str, int]]
     watched: Watched
     decline: Decline | None
+    accepted: Mapping[str, str]
 
-    def is_own(self, newest: float, limit: float) -> bool:
+    def is_own(self, volume: str, newest: float, limit: float) -> bool:
         """Return whether a volume whose newest value is beyond its limit would be beyond it without the decline of its
-        class. In large classes, the limit contains what the class shares."""
-        return self.decline is None or bool(self.watched.fleet) or newest - self.decline.level > limit
+        class. In large classes, the limit contains what the class shares. If a volume was accepted after the class
+        became slower, its reference contains the decline."""
+        if self.decline is None or self.watched.fleet:
+            return True
+        is_accepted = self.accepted.get(volume, "") >= self.decline.since.isoformat()
+        return is_accepted or newest - self.decline.level > limit
 
     def places_of(self, volume: str, nights: Iterable[int]) -> list[int]:
         return [self.places[night][volume] for night in nights]
@@ -278,7 +283,14 @@ def _watch(members: Mapping[str, tuple[_Volume, _Series]], margin: float) -> _Cl
     ]
     dates = [datetime.date.fromisoformat(day[:10]) for day in days]
     watched = watch(figures, margin=margin, days=dates)
-    return _ClassNights(days, places, watched, class_decline(figures, dates, watched.references, margin=margin))
+    accepted = {
+        label: each["judged_at"]
+        for label, (volume, dummy) in members.items()
+        for each in volume.certificates
+        if each["accepted"]
+    }
+    decline = class_decline(figures, dates, watched.references, margin=margin)
+    return _ClassNights(days, places, watched, decline, accepted)
 
 
 def _figures_at(series: _Series, place: int, period: int, margin: float) -> dict[RowKey, Figure]:
@@ -350,7 +362,7 @@ def _row_data(series: _Series, row: RowKey, class_nights: _ClassNights, label: s
     places, watched = series.judged(row), class_nights.watched
     found = class_nights.places_of(label, watched.conspicuous.get((label, row), ()))
     limit = watched.limits.get((label, row))
-    own = limit is None or class_nights.is_own(math.log(series.rows[row][places[-1]] or 1.0), limit[1])
+    own = limit is None or class_nights.is_own(label, math.log(series.rows[row][places[-1]] or 1.0), limit[1])
     points = series.moved(row, margin)
     as_measured = _inverted if series.figure in RATES else float
     return {

@@ -328,3 +328,11 @@ def test_an_accepted_volume_is_short_until_it_has_a_limit_again(drift):
     before = course("h", [1.0] * 9)
     accepted = certificate("h", 9, accepted=True)
     assert states(drift(*before, accepted)) == {"h": SHORT}
+
+
+def test_a_volume_that_becomes_slower_after_it_was_accepted_is_named_although_its_class_declined(drift):
+    others = [each for host in ("b", "c", "d") for each in course(host, [1.0] * 12 + [1.4] * 14)]
+    again = course("a", [1.0] * 12 + [1.4] * 12 + [1.9] * 2)
+    again[13] = made_up.changed(again[13], accepted=True)
+    found = drift(*again, *others)
+    assert (len(found["declines"]), states(found)["a"], states(found)["b"]) == (1, DRIFTING, CHANGED)
