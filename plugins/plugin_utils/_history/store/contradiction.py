@@ -27,7 +27,7 @@ from ..._run.record import ERROR as NOTHING_MEASURED
 from ..._run.record import HostRecord
 from ..._run.tables import parse_tables
 from ..._run.verdicts import FAIL, GOOD, WORST_FIRST, rank
-from ..certificate import Certificate, CertificateError
+from ..certificate import ROW_KEYS, Certificate, CertificateError
 
 _STATED = (
     "run_id",
@@ -97,9 +97,13 @@ def refuse_other_content(written: Certificate, made: Certificate | None) -> None
 
 
 def _same_rows(ours: list[Mapping[str, Any]], theirs: list[Mapping[str, Any]]) -> bool:
-    """Return whether rows have the same figures."""
-    figures = [[{**row, "limits": None} for row in rows] for rows in (ours, theirs)]
-    return figures[0] == figures[1]
+    """Return whether rows have the same figures, considering only those that both have, because figures may be added
+    without a new schema."""
+    by_key = {tuple(row.get(name) for name in ROW_KEYS): row for row in ours}
+    found = [(by_key.get(tuple(row.get(name) for name in ROW_KEYS)), row) for row in theirs]
+    return len(ours) == len(theirs) and all(
+        own and all(own[name] == row[name] for name in (own.keys() & row.keys()) - {"limits"}) for own, row in found
+    )
 
 
 def _day_of(record: HostRecord) -> datetime.date:

@@ -447,7 +447,8 @@ def run_directory(base, measured, unmeasured=(), gate=True, expected=None, queue
     for host, files in measured.items():
         directory.records.write(judged(run, host, files, queue_managers=queue_managers), files)
     for record in unmeasured:
-        directory.records.write(record)
+        key = record.profile or profile_key(profile_data(run, record.host))
+        directory.records.write(replace(record, profile=key))
     if gate:
         judge_run(directory, GATE)
     return directory

@@ -15,7 +15,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.conse
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.groups import causes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.limits import _besides
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import JudgedRow, build_model
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import FORESEEN, finding
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import FORESEEN, PREFLIGHT, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import PASS, rank
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
@@ -266,13 +266,13 @@ def test_a_limit_that_only_warns_is_not_called_broken_if_it_is_open(tmp_path):
 
 def test_a_preflight_groups_what_a_certification_would_do(tmp_path):
     records = [
-        HostRecord(f"db{number}", kind="preflight", reasons=[f"ready: 7 steps, {number} GiB free"])
+        HostRecord(
+            f"db{number}", kind="preflight", findings=[finding(PREFLIGHT, None, text=f"ready: {number} GiB free")]
+        )
         for number in range(3)
     ]
     directory = fabricate.run_directory(tmp_path, {}, records, check_mode=True)
-    assert statements(directory, "not measured") == [
-        "3 of 3 hosts (db0 to db2): for example db0: ready: 7 steps, 0 GiB free"
-    ]
+    assert statements(directory, "not measured") == ["3 of 3 hosts (db0 to db2): for example db0: ready: 0 GiB free"]
 
 
 def test_a_preflight_tells_each_limit_that_the_plan_cannot_decide(tmp_path):
