@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...module_utils import _units
-from .._english.metrics import metric_text
+from .._english.parts import metric_text
 from .._judge.metrics import find_metric
 from .._run.columns import LOG
 from .._run.words import size_text

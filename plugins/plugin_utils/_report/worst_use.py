@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...module_utils import _units
-from .._english.metrics import metric_text
+from .._english.parts import metric_text
 from .._judge.closest_limit import used_share
 from .._run.columns import Step
 from .folding import shorten

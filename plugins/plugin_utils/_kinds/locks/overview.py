@@ -16,7 +16,8 @@ from ....module_utils import _units
 from ..._english.lock_figures import late_writes_of
 from ..._english.locks import step_title
 from ..._judge.lock_limits import TAKEOVER_LIMIT
-from ..._report.charts.axes import LogAxis
+from ..._report.charts.axes import LogAxis, path
+from ..._report.charts.rows import row_picture, row_point, row_scale, row_upright
 from ..._report.model import Host, Model
 from ..._report.page.badge import badge
 from ..._report.page.columns import LONG_TEXT, NAME, NUMBER, PICTURE, TEXT, Column, filled
@@ -119,17 +120,16 @@ def _takeover_text(line: _Line) -> str:
 def _takeover_picture(line: _Line) -> Markup:
     if not line.pair:
         return Markup("")
-    limit = _AXIS.place(line.pair.limits[TAKEOVER_LIMIT.key])
-    parts = [Markup('<line class="margin" x1="{x:.1f}" y1="0" x2="{x:.1f}" y2="22"/>').format(x=limit)]
+    parts = [row_upright("margin", _AXIS.place(line.pair.limits[TAKEOVER_LIMIT.key]))]
     for step, seconds, is_over in _takeovers(line):
         x = _AXIS.place(seconds)
         if not is_over:
-            parts.append(Markup('<path class="lost" d="M{:.1f} 7l8 8m0 -8l-8 8"/>').format(x - 4))
+            parts.append(path("lost", "M{:.1f} 7l8 8m0 -8l-8 8", x - 4))
         elif step != CUT_OFF:
-            parts.append(Markup('<circle class="host-lost" cx="{:.1f}" cy="11" r="3.5"/>').format(x))
+            parts.append(row_point("host-lost", x))
         else:
-            parts.append(Markup('<path class="cut-off" d="M{:.1f} 7h8v8h-8z"/>').format(x - 4))
-    return _svg(22, Markup("").join(parts), f"takeover: {_takeover_text(line)}")
+            parts.append(path("cut-off", "M{:.1f} 7h8v8h-8z", x - 4))
+    return row_picture(parts, f"takeover: {_takeover_text(line)}", "locks")
 
 
 def _late_writes(line: _Line) -> str:
@@ -167,15 +167,5 @@ def _time(value: float | None) -> str:
 
 
 def _scale() -> Markup:
-    ticks = Markup("").join(
-        Markup('<text x="{:.1f}" y="20" text-anchor="middle">{}</text>').format(_AXIS.place(tick), f"{tick:,} s")
-        for tick in _TICKS
-    )
-    return _svg(22, Markup('<text x="0" y="8">Takeover</text>') + ticks, "logarithmic axis of takeover times")
-
-
-def _svg(height: int, body: Markup, label: str) -> Markup:
-    return Markup(
-        '<svg class="intervals locks" viewBox="0 0 {w} {h}" width="{w}" height="{h}" role="img" aria-label="{label}">'
-        "{body}</svg>"
-    ).format(w=_WIDTH, h=height, label=label, body=body)
+    ticks = ((_AXIS.place(tick), f"{tick:,} s") for tick in _TICKS)
+    return row_scale(ticks, "logarithmic axis of takeover times", "Takeover", "locks")

@@ -13,7 +13,7 @@ from typing import Any
 from markupsafe import Markup
 
 from ....module_utils import _units
-from ..._report.charts.axes import chart, text
+from ..._report.charts.axes import Axis, chart, path, round_steps, text
 from ..._report.folding import shorten
 from ..._run.lock_steps import CUT_OFF, KEPT, POD_DELETED, figure, figure_text, late_writes
 
@@ -25,27 +25,11 @@ _BAR = 12.0
 _AXIS = 126.0
 _BELOW_TEXT = ((24.0, 31.0), (_HOLDER - 2, _OTHER - 18), (_OTHER - 2, _AXIS))
 """Where upright lines are drawn."""
+_ARROW, _CROSS = "M{:.1f} {:.1f}l-5 -5m5 5l-5 5", "M{:.1f} {:.1f}m-6 -6l12 12m0 -12l-12 12"
 _LONGEST_NAME = 40
 _LOST = {CUT_OFF: "cut off", POD_DELETED: "deleted by force"}
 _STEPS_S = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1200, 3600)
 """The possible distances between ticks, in seconds."""
-
-
-class _Clock:
-    """A linear axis of seconds from before the loss to the end of the picture."""
-
-    def __init__(self, before_s: float, after_s: float) -> None:
-        self._first, self._span = -before_s, before_s + after_s
-        self.last = after_s
-
-    def place(self, second: float) -> float:
-        return _LEFT + min(1.0, max(0.0, (second - self._first) / self._span)) * (_RIGHT - _LEFT)
-
-    def ticks(self) -> Iterator[float]:
-        """Yield about five round numbers of seconds, starting at the loss."""
-        step = next((step for step in _STEPS_S if step >= self.last / 5), self.last)
-        for number in range(1 + int(self.last / step)):
-            yield number * step
 
 
 def takeover_chart(row: Mapping[str, Any], limit_s: float) -> Markup:
@@ -56,11 +40,9 @@ def takeover_chart(row: Mapping[str, Any], limit_s: float) -> Markup:
     is_over = row["outcome"] == KEPT or row["cause"] != "never_taken_over"
     back = _s(row, "back_ns") if row["step"] == CUT_OFF else None
     ends = [takeover, limit_s, *([back] if back is not None else [])]
-    clock = _Clock(0.25 * max(ends), 1.15 * max(ends))
-    body = Markup("").join(
-        [*_frame(clock, limit_s), *_holder(row, clock, back), *_other(row, clock, takeover, is_over)]
-    )
-    return chart("takeover", _title(row, takeover, is_over), _description(row, back, limit_s), body, HEIGHT)
+    clock = Axis(-0.25 * max(ends), 1.15 * max(ends), _LEFT, _RIGHT)
+    parts = [*_frame(clock, limit_s), *_holder(row, clock, back), *_other(row, clock, takeover, is_over)]
+    return chart("takeover", _title(row, takeover, is_over), _description(row, back, limit_s), parts, HEIGHT)
 
 
 def _s(row: Mapping[str, Any], name: str) -> float | None:
@@ -85,10 +67,10 @@ def _description(row: Mapping[str, Any], back: float | None, limit_s: float) -> 
     return ", ".join(parts) + "."
 
 
-def _frame(clock: _Clock, limit_s: float) -> Iterator[Markup]:
+def _frame(clock: Axis, limit_s: float) -> Iterator[Markup]:
     """Yield the lines and labels of the axis: the seconds, the instant of the loss, and the limit."""
     end = -1e9
-    for tick in clock.ticks():
+    for tick in round_steps(clock.high, _STEPS_S, most=5):
         x, words = clock.place(tick), _units.format_duration(tick * 1e9) if tick else "0"
         yield _upright("grid", x)
         half = 3.8 * len(words)
@@ -105,26 +87,23 @@ def _frame(clock: _Clock, limit_s: float) -> Iterator[Markup]:
 
 def _upright(name: str, x: float) -> Markup:
     """Return an upright line that leaves room for the text above each lane."""
-    return Markup('<path class="{}" d="{}"/>').format(
-        name, "".join(f"M{x:.1f} {top:.0f}V{bottom:.0f}" for top, bottom in _BELOW_TEXT)
-    )
+    return path(name, "".join(f"M{x:.1f} {top:.0f}V{bottom:.0f}" for top, bottom in _BELOW_TEXT))
 
 
 def _bar(name: str, first: float, last: float, top: float) -> Markup:
-    return Markup('<path class="fill {}" d="M{:.1f} {:.1f}H{:.1f}v{:.1f}H{:.1f}z"/>').format(
-        name, first, top, max(last, first + 2), _BAR, first
-    )
+    course = "M{0:.1f} {1:.1f}H{2:.1f}v{3:.1f}H{0:.1f}z"
+    return path(f"fill {name}", course, first, top, max(last, first + 2), _BAR)
 
 
 def _thin(name: str, first: float, last: float, top: float) -> Markup:
-    return Markup('<path class="{}" d="M{:.1f} {:.1f}H{:.1f}"/>').format(name, first, top + _BAR / 2, max(last, first))
+    return path(name, "M{:.1f} {:.1f}H{:.1f}", first, top + _BAR / 2, max(last, first))
 
 
 def _lane(name: str, top: float, words: str) -> list[Markup]:
     return [text("lane", _LEFT, top - 5, f"{shorten(name, _LONGEST_NAME)}: {words}")]
 
 
-def _holder(row: Mapping[str, Any], clock: _Clock, back: float | None) -> list[Markup]:
+def _holder(row: Mapping[str, Any], clock: Axis, back: float | None) -> list[Markup]:
     """Return the lane of the host that held the lock: a bar until its loss, then a dotted line until it is back."""
     was = _LOST.get(row["step"], "lost")
     zero, end = clock.place(0), _RIGHT if back is None else clock.place(back)
@@ -133,16 +112,13 @@ def _holder(row: Mapping[str, Any], clock: _Clock, back: float | None) -> list[M
     if back is not None:
         is_fenced = row["outcome"] == KEPT and not late_writes(row)
         y = _HOLDER + _BAR / 2
-        mark = "M{x:.1f} {y:.1f}l-5 -5m5 5l-5 5" if is_fenced else "M{x:.1f} {y:.1f}m-6 -6l12 12m0 -12l-12 12"
-        parts.append(
-            Markup('<path class="{}" d="{}"/>').format("fenced" if is_fenced else "landed", mark.format(x=end, y=y))
-        )
+        parts.append(path("fenced", _ARROW, end, y) if is_fenced else path("landed", _CROSS, end, y))
         words = "back, its write fails" if is_fenced else "back, and writes"
         parts.append(text("back", end, y + 22, words, "end" if end > _RIGHT - 60 else "middle"))
     return parts
 
 
-def _other(row: Mapping[str, Any], clock: _Clock, takeover: float, is_over: bool) -> list[Markup]:
+def _other(row: Mapping[str, Any], clock: Axis, takeover: float, is_over: bool) -> list[Markup]:
     """Return the lane of the other host: a thin line while it is refused, then a bar."""
     tries = figure(row, "tries")
     refused = "refused" if tries is None else f"refused {_units.format_count(int(tries))} times"
@@ -152,6 +128,5 @@ def _other(row: Mapping[str, Any], clock: _Clock, takeover: float, is_over: bool
     if is_over:
         parts.append(_bar("mean", got, _RIGHT, _OTHER))
     else:
-        y = _OTHER + _BAR / 2
-        parts.append(Markup('<path class="landed" d="M{:.1f} {:.1f}m-6 -6l12 12m0 -12l-12 12"/>').format(got, y))
+        parts.append(path("landed", _CROSS, got, _OTHER + _BAR / 2))
     return parts

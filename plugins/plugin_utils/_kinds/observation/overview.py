@@ -14,7 +14,8 @@ from markupsafe import Markup
 from ....module_utils import _units
 from ..._history.live import ALIKE, FASTER, SLOWER
 from ..._judge.metrics import find_metric
-from ..._report.charts.axes import LogAxis
+from ..._report.charts.axes import LogAxis, path
+from ..._report.charts.rows import row_picture, row_point, row_scale, row_upright
 from ..._report.folding import brief, shorten
 from ..._report.model import Host, Model
 from ..._report.observation import limit_of_mean, log_figures, number, ratio_of, size_of
@@ -28,7 +29,7 @@ OUTCOMES = {SLOWER: "slower", FASTER: "faster", ALIKE: "as certified"}
 Shown = tuple[Host, Markup]
 """A row for a host, with its name as a link."""
 
-_WIDTH, _HEIGHT = 220, 22
+_WIDTH = 220
 _SIDE = 16
 _TICK_DISTANCE = 40
 
@@ -143,25 +144,17 @@ def _picture(axis: LogAxis | None, host: Host) -> Markup:
     if axis is None or not marks:
         return Markup("")
     places = {name: axis.place(value) for name, value in marks.items()}
-    parts = []
-    if "limit" in places:
-        parts.append(
-            Markup('<line class="margin" x1="{x:.1f}" y1="0" x2="{x:.1f}" y2="22"/>').format(x=places["limit"])
-        )
+    parts = [row_upright("margin", places["limit"])] if "limit" in places else []
     if "certified" in places and "mean" in places:
-        parts.append(
-            Markup('<path class="interval {}" d="M{:.1f} 11H{:.1f}"/>').format(
-                "worse" if outcome_of(host) == SLOWER else "", places["certified"], places["mean"]
-            )
-        )
-    drawn = (
-        ("certified", '<path class="certified" d="M{:.1f} 7h8v8h-8z"/>', 4),
-        ("mean", '<path class="observed" d="M{:.1f} 7h8v8h-8z"/>', 4),
-        ("max", '<circle class="slowest" cx="{:.1f}" cy="11" r="4"/>', 0),
-    )
-    parts += [Markup(shape).format(places[name] - away) for name, shape, away in drawn if name in places]
+        name = "interval worse" if outcome_of(host) == SLOWER else "interval "
+        parts.append(path(name, "M{:.1f} 11H{:.1f}", places["certified"], places["mean"]))
+    squares = (("certified", "certified"), ("mean", "observed"))
+    parts += [path(name, "M{:.1f} 7h8v8h-8z", places[key] - 4) for key, name in squares if key in places]
+    parts += [row_point("slowest", places["max"], 4)] if "max" in places else []
     titles = {"certified": "certified mean", "mean": "observed mean", "max": "slowest", "limit": "limit on the mean"}
-    return _svg(Markup("").join(parts), ", ".join(f"{titles[name]} {_time(value)}" for name, value in marks.items()))
+    return row_picture(
+        parts, ", ".join(f"{titles[name]} {_time(value)}" for name, value in marks.items()), width=_WIDTH
+    )
 
 
 def _scale(axis: LogAxis | None) -> Markup | str:
@@ -172,19 +165,9 @@ def _scale(axis: LogAxis | None) -> Markup | str:
     for tick in axis.ticks(5):
         if not shown or axis.place(tick) - axis.place(shown[-1]) >= _TICK_DISTANCE:
             shown.append(tick)
-    ticks = Markup("").join(
-        Markup('<text x="{:.1f}" y="15" text-anchor="middle">{}</text>').format(axis.place(tick), _time(tick))
-        for tick in shown
-    )
-    return _svg(ticks, "logarithmic axis of the latency")
+    ticks = ((axis.place(tick), _time(tick)) for tick in shown)
+    return row_scale(ticks, "logarithmic axis of the latency", width=_WIDTH)
 
 
 def _time(value_ns: float | None) -> str:
     return "" if value_ns is None else _units.format_duration(value_ns)
-
-
-def _svg(body: Markup, label: str) -> Markup:
-    return Markup(
-        '<svg class="intervals" viewBox="0 0 {w} {h}" width="{w}" height="{h}" role="img" aria-label="{label}">'
-        "{body}</svg>"
-    ).format(w=_WIDTH, h=_HEIGHT, label=label, body=body)

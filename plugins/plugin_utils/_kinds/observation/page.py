@@ -7,7 +7,7 @@ logger was, and all intervals."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup
@@ -15,19 +15,8 @@ from markupsafe import Markup
 from ....module_utils import _units
 from ..._history.live import ALIKE, FASTER, SLOWER
 from ..._observe.sources import SOURCES
-from ..._report.charts.axes import (
-    BOTTOM,
-    LEFT,
-    RIGHT,
-    TOP,
-    LogAxis,
-    chart,
-    duration_grid,
-    end_labels,
-    level_grid,
-    line,
-    thinned,
-)
+from ..._report.charts.axes import LEFT, RIGHT, Axis, round_steps, thinned
+from ..._report.charts.plot import Curve, Plot
 from ..._report.model import Host
 from ..._report.observation import (
     HIGH,
@@ -49,6 +38,7 @@ SHOWN_MAXIMA = 20
 SHOWN_STALLS = 5
 _MOST_POINTS = 240
 _ROOM = 1.05
+_TICK_STEPS_S = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 21600, 86400)
 
 Row = Sequence[str]
 
@@ -230,14 +220,12 @@ class ObservationSection:
             return Markup("")
         ends = [number(each, "start_epoch_s") - begin + (number(each, "elapsed_s") or 0.0) for each in known]
         lines = {
-            "mean": [
+            name: [
                 (end, value)
                 for end, each in zip(ends, known, strict=True)
-                if (value := number(each, "latency_mean_ns"))
-            ],
-            "max": [
-                (end, value) for end, each in zip(ends, known, strict=True) if (value := number(each, "latency_max_ns"))
-            ],
+                if (value := number(each, f"latency_{name}_ns"))
+            ]
+            for name in ("mean", "max")
         }
         levels = {"certified": number(self._held, "expected_ns"), "limit": limit_of_mean(self._host)}
         return _chart(lines, {name: value for name, value in levels.items() if value}, max(ends))
@@ -282,38 +270,25 @@ class ObservationSection:
 def _chart(lines: Mapping[str, Sequence[tuple[float, float]]], levels: Mapping[str, float], end_s: float) -> Markup:
     """Return the chart of the mean and the maximum over time, with the certified mean and the limit on the mean."""
     values = [value for points in lines.values() for dummy, value in points] + [*levels.values()]
-    y = LogAxis.around([min(values) / _ROOM, max(values) * _ROOM], BOTTOM, TOP)
-    parts = [duration_grid(y, "Latency"), level_grid(_ticks(end_s), "Time since the observation began")]
-    places = {
-        name: [(_across(second, end_s), y.place(value)) for second, value in points] for name, points in lines.items()
-    }
-    labels = [(points[-1][1], name, name) for name, points in places.items() if points]
-    for name, value in levels.items():
-        drawn = "line mean reference" if name == "certified" else "limit"
-        parts.append(Markup('<path class="{}" d="M{} {:.1f}H{}"/>').format(drawn, LEFT, y.place(value), RIGHT))
-        labels.append((y.place(value), "mean", name))
-    parts += [line(name, points, dots=True) for name, points in places.items()]
-    parts.append(end_labels(labels))
+    drawn = {"certified": "mean reference", "limit": "limit"}
+    plot = Plot(
+        Axis(0, end_s or 1, LEFT, RIGHT),
+        "Time since the observation began",
+        [
+            (second, _units.format_duration(second * 1e9) if second else "0 s")
+            for second in round_steps(end_s, _TICK_STEPS_S)
+        ],
+        [
+            *(Curve(drawn[name], [(0, value), (end_s or 1, value)], name, "mean") for name, value in levels.items()),
+            *(Curve(name, points, name, dots=True) for name, points in lines.items() if points),
+        ],
+        values=[min(values) / _ROOM, max(values) * _ROOM],
+    )
     means = [value for dummy, value in lines["mean"]]
     words = {"certified": "dotted line is the certified mean", "limit": "dashed line is the limit on the mean"}
     told = "".join(f" The {words[name]}, {_time(value)}." for name, value in levels.items())
     described = f"The mean of each interval was {_time(min(means))} to {_time(max(means))}.{told}"
-    return chart("observation", "Log writes by interval", described, Markup("").join(parts))
-
-
-def _ticks(end_s: float) -> Iterable[tuple[float, str]]:
-    step = next(
-        (each for each in (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 21600) if end_s / each <= 6),
-        86400,
-    )
-    return [
-        (_across(second, end_s), _units.format_duration(second * 1e9) if second else "0 s")
-        for second in range(0, int(end_s) + 1, step)
-    ]
-
-
-def _across(second: float, end_s: float) -> float:
-    return LEFT + min(1.0, max(0.0, second / end_s if end_s else 0.0)) * (RIGHT - LEFT)
+    return plot.chart("observation", "Log writes by interval", described)
 
 
 def _time(value_ns: float | None) -> str:

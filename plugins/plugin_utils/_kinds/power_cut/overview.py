@@ -18,7 +18,8 @@ from ....module_utils import _units
 from ..._durability.cut import INCONCLUSIVE, KEPT, LOST, OUTCOMES, total_row
 from ..._judge.durability import CERTIFYING_BOUND, chance_bound, percent_upwards
 from ..._judge.power_cuts import wanted_cuts
-from ..._report.charts.axes import LogAxis
+from ..._report.charts.axes import LogAxis, path
+from ..._report.charts.rows import row_picture, row_scale, row_upright
 from ..._report.model import Host, Model
 from ..._report.observation import number
 from ..._report.page.badge import badge
@@ -82,19 +83,13 @@ class Overview:
     def _bound_picture(self, host: Host) -> Markup:
         if not _made(host):
             return Markup("")
-        wanted = _AXIS.place(self._wanted(host.host))
-        parts = [Markup('<line class="margin" x1="{x:.1f}" y1="0" x2="{x:.1f}" y2="22"/>').format(x=wanted)]
+        parts = [row_upright("margin", _AXIS.place(self._wanted(host.host)))]
         bound, lost = _bound(host), _lost(host)
         if lost:
-            place = _AXIS.place(lost / len(_made(host)))
-            parts.append(Markup('<path class="lost" d="M{:.1f} 7l8 8m0 -8l-8 8"/>').format(place - 4))
+            parts.append(path("lost", "M{:.1f} 7l8 8m0 -8l-8 8", _AXIS.place(lost / len(_made(host))) - 4))
         elif bound:
-            parts.append(
-                Markup('<path class="interval" d="M{:.1f} 11H{b:.1f}M{b:.1f} 6V16"/>').format(
-                    _AXIS.first, b=_AXIS.place(bound)
-                )
-            )
-        return _svg(22, Markup("").join(parts), f"chance of a loss per cut: {_bound_text(host)}")
+            parts.append(path("interval", "M{0:.1f} 11H{1:.1f}M{1:.1f} 6V16", _AXIS.first, _AXIS.place(bound)))
+        return row_picture(parts, f"chance of a loss per cut: {_bound_text(host)}", "cuts")
 
 
 def _made(host: Host) -> Sequence[dict[str, Any]]:
@@ -154,10 +149,10 @@ def _cuts_picture(host: Host) -> Markup:
     outcomes = [cut["outcome"] if cut["outcome"] in OUTCOMES else INCONCLUSIVE for cut in _made(host)]
     outcomes += [NOT_MADE] * min(max(0, host.own["cut_count"] - len(outcomes)), 10 * _MOST_MARKS)
     body, height = _bar(outcomes) if len(outcomes) > _MOST_MARKS else _marks(outcomes)
-    return _svg(height, body, counts_text(host))
+    return row_picture(body, counts_text(host), "cuts", height=height)
 
 
-def _marks(outcomes: Sequence[str]) -> tuple[Markup, int]:
+def _marks(outcomes: Sequence[str]) -> tuple[list[Markup], int]:
     rows = max(1, math.ceil(len(outcomes) / _IN_ROW))
     places = [(4 + _PITCH * (place % _IN_ROW), 5 + _PITCH * (place // _IN_ROW)) for place in range(len(outcomes))]
     paths = {
@@ -169,7 +164,7 @@ def _marks(outcomes: Sequence[str]) -> tuple[Markup, int]:
     return _paths(paths.items()), max(22, 8 + _PITCH * rows)
 
 
-def _bar(outcomes: Sequence[str]) -> tuple[Markup, int]:
+def _bar(outcomes: Sequence[str]) -> tuple[list[Markup], int]:
     """Return one bar with the shares of the outcomes. Every outcome that occurs is visible."""
     paths, x = [], 4.0
     for outcome, group in groupby(sorted(outcomes, key=[*OUTCOMES, NOT_MADE].index)):
@@ -179,23 +174,10 @@ def _bar(outcomes: Sequence[str]) -> tuple[Markup, int]:
     return _paths(paths), 22
 
 
-def _paths(paths: Iterable[tuple[str, str]]) -> Markup:
-    return Markup("").join(
-        Markup('<path class="{}" d="{}"/>').format(outcome.replace(" ", "-"), path) for outcome, path in paths if path
-    )
+def _paths(paths: Iterable[tuple[str, str]]) -> list[Markup]:
+    return [path(outcome.replace(" ", "-"), course) for outcome, course in paths]
 
 
 def _scale() -> Markup:
-    ticks = Markup("").join(
-        Markup('<text x="{:.1f}" y="20" text-anchor="middle">{:g}%</text>').format(_AXIS.place(tick), 100 * tick)
-        for tick in _TICKS
-    )
-    title = Markup('<text x="0" y="8">Chance of a loss per cut</text>')
-    return _svg(22, title + ticks, "logarithmic axis of the chance of a loss per cut")
-
-
-def _svg(height: int, body: Markup, label: str) -> Markup:
-    return Markup(
-        '<svg class="intervals cuts" viewBox="0 0 {w} {h}" width="{w}" height="{h}" role="img" aria-label="{label}">'
-        "{body}</svg>"
-    ).format(w=_WIDTH, h=height, label=label, body=body)
+    ticks = ((_AXIS.place(tick), f"{100 * tick:g}%") for tick in _TICKS)
+    return row_scale(ticks, "logarithmic axis of the chance of a loss per cut", "Chance of a loss per cut", "cuts")

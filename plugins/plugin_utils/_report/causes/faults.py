@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from ..._english.metrics import metric_text
+from ..._english.parts import metric_text
 from ..._judge.metrics import find_metric
 from ..._run.columns import COMMITS
 from ..._run.findings import BROKEN

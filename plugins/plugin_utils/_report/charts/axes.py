@@ -2,13 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Code shared by charts: the frame with its text alternative, logarithmic axes, ticks and lines, and labels that do not
-overlap."""
+"""Code shared by charts: axes, the frame with its text alternative, grids and lines."""
 
 from __future__ import annotations
 
 import math
-from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -32,33 +30,42 @@ MOST_LOADS = 4
 HOLLOW = ("max", "p50")
 """The figures whose marks are hollow."""
 
-_LABEL_DISTANCE = 13
-_CHARACTER = 6.6
-"""The average width of a character in a label."""
 _WIDEST_CHARACTER = 8.4
-"""The same for small screens, on which labels are larger."""
+"""The average width of a character in a label on small screens, on which labels are larger."""
 _USUAL_LABEL = len("1000 KiB")
 """The number of characters of a label that fit into every chart."""
-_TRIED_STARTS = 24
-"""The number of places along a line that are tried for its label."""
-_ABOVE, _BELOW = -3, 12
-"""The distance between the base of a label and its line."""
 _HOLD = 1e-9
 
 _Item = TypeVar("_Item")
-_Place = tuple[float, float, float]
-"""The position and size of a label: its start, base and width."""
+Point = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class LogAxis:
-    """A logarithmic axis for values from low to high, drawn between two coordinates. The first coordinate belongs to
-    low."""
+class Axis:
+    """An axis for values from low to high, drawn between two coordinates. The first coordinate belongs to low. Values
+    beyond an end of the axis are drawn at the end."""
 
     low: float
     high: float
     first: float
     last: float
+
+    def scaled(self, value: float) -> float:
+        """Return the value on the scale of the axis."""
+        return value
+
+    def place(self, value: float) -> float:
+        share = (self.scaled(value) - self.low) / (self.high - self.low)
+        return self.first + min(1.0, max(0.0, share)) * (self.last - self.first)
+
+    def holds(self, value: float) -> bool:
+        return self.low - _HOLD <= self.scaled(value) <= self.high + _HOLD
+
+
+class LogAxis(Axis):
+    """A logarithmic axis for positive values. Its ends are powers of ten."""
+
+    __slots__ = ()
 
     @classmethod
     def around(cls, values: Iterable[float], first: float, last: float) -> LogAxis:
@@ -68,12 +75,8 @@ class LogAxis:
         room = 0.04 * max(high - low, 1.0)
         return cls(low - room, high + room, first, last)
 
-    def place(self, value: float) -> float:
-        share = (math.log10(value) - self.low) / (self.high - self.low)
-        return self.first + min(1.0, max(0.0, share)) * (self.last - self.first)
-
-    def holds(self, value: float) -> bool:
-        return self.low - _HOLD <= math.log10(value) <= self.high + _HOLD
+    def scaled(self, value: float) -> float:
+        return math.log10(value) if value > 0 else -math.inf
 
     def round_values(self, digits: Sequence[int]) -> list[float]:
         """Return the values on the axis that consist of one of the given digits followed by zeros."""
@@ -89,6 +92,13 @@ class LogAxis:
         return found[:: math.ceil(len(found) / most)]
 
 
+def round_steps(span: float, steps: Sequence[float], most: int = 6) -> list[float]:
+    """Return the multiples, from 0 to ``span``, of the first of some steps with which there are not many; of the last
+    one if there are many with each."""
+    step = next((each for each in steps if span / each <= most), steps[-1])
+    return [step * number for number in range(1 + int(span / step))]
+
+
 def apart(ticks: Iterable[float], place: Callable[[float], float], distance: float) -> list[float]:
     """Return the ticks that are at least a given distance apart on the page, starting from the one closest to zero."""
     shown: list[float] = []
@@ -98,8 +108,26 @@ def apart(ticks: Iterable[float], place: Callable[[float], float], distance: flo
     return shown
 
 
+def joined(parts: Iterable[Markup]) -> Markup:
+    """Return parts of a picture as one."""
+    return Markup("").join(parts)
+
+
+def picture(name: str, width: float, height: float, label: str, parts: Iterable[Markup]) -> Markup:
+    """Return a picture of a fixed shape with a text alternative."""
+    return Markup('<svg class="{}" viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>').format(
+        name, width, height, label, joined(parts)
+    )
+
+
 def chart(
-    kind: str, title: str, description: str, body: Markup, height: float = HEIGHT, left: float = 0, right: float = 0
+    kind: str,
+    title: str,
+    description: str,
+    parts: Iterable[Markup],
+    height: float = HEIGHT,
+    left: float = 0,
+    right: float = 0,
 ) -> Markup:
     """Return an illustration: its picture with a text alternative, and its title below. ``left`` and ``right`` are
     additional room on these sides, as ``room_for`` returns it."""
@@ -114,7 +142,7 @@ def chart(
         height=height,
         title=title,
         description=description,
-        body=body,
+        body=joined(parts),
     )
 
 
@@ -128,21 +156,19 @@ def text(name: str, x: float, y: float, words: str, anchor: str = "start") -> Ma
     return Markup('<text class="{}" x="{:.1f}" y="{:.1f}" text-anchor="{}">{}</text>').format(name, x, y, anchor, words)
 
 
-def upright_grid(axis: LogAxis, title: str, write: Callable[[float], str]) -> Markup:
+def path(name: str, drawn: str, *places: float) -> Markup:
+    """Return a path from its CSS class, its course with placeholders, and the coordinates for these; nothing if the
+    course is empty."""
+    return Markup('<path class="{}" d="{}"/>').format(name, drawn.format(*places)) if drawn else Markup("")
+
+
+def upright_grid(axis: LogAxis, title: str, write: Callable[[float], str] = _units.format_duration) -> Markup:
     """Return the grid of a vertical axis, whose values are formatted by a function."""
     parts = [text("axis", 4, 12, title)]
     for tick in axis.ticks():
         y = axis.place(tick)
-        parts.append(
-            Markup('<path class="grid" d="M{} {:.1f}H{}"/>').format(LEFT, y, RIGHT)
-            + text("axis", LEFT - 5, y + 4, write(tick), "end")
-        )
-    return Markup("").join(parts)
-
-
-def duration_grid(axis: LogAxis, title: str) -> Markup:
-    """Return the grid of a vertical axis of durations."""
-    return upright_grid(axis, title, _units.format_duration)
+        parts += [path("grid", "M{} {:.1f}H{}", LEFT, y, RIGHT), text("axis", LEFT - 5, y + 4, write(tick), "end")]
+    return joined(parts)
 
 
 def level_grid(ticks: Iterable[tuple[float, str]], title: str, top: float = TOP, bottom: float = BOTTOM) -> Markup:
@@ -150,126 +176,41 @@ def level_grid(ticks: Iterable[tuple[float, str]], title: str, top: float = TOP,
     left out."""
     parts, end = [text("axis", (LEFT + RIGHT) / 2, bottom + 32, title, "middle")], -math.inf
     for x, words in ticks:
-        parts.append(Markup('<path class="grid" d="M{:.1f} {:.0f}V{:.0f}"/>').format(x, top, bottom))
+        parts.append(path("grid", "M{:.1f} {:.0f}V{:.0f}", x, top, bottom))
         half = 3.8 * len(words)
         if x - half > end:
             parts.append(text("axis", x, bottom + 15, words, "middle"))
             end = x + half + 4
-    return Markup("").join(parts)
+    return joined(parts)
 
 
-def line(name: str, points: Sequence[tuple[float, float]], dots: bool = False) -> Markup:
-    """Return a line through points, with a mark at each of them if requested. The marks of a figure have the same shape
+def lanes_grid(axis: LogAxis, bottom: float) -> Markup:
+    """Return the grid of a horizontal axis of durations, under lanes that end at ``bottom``."""
+    ticks = ((axis.place(tick), _units.format_duration(tick)) for tick in axis.ticks())
+    return level_grid(ticks, "Latency, logarithmic", bottom=bottom)
+
+
+def line(name: str, points: Sequence[tuple[float, float | None]], dots: bool = False) -> Markup:
+    """Return a line through points, and a mark at each of them if requested. The marks of a figure have the same shape
     in every chart: p99 has full dots, the mean full squares, the maximum rings, and p50 hollow squares."""
-    if not points:
-        return Markup("")
-    path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
-    marks = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in points) if dots else ""
-    drawn = Markup('<path class="line {}" d="{}"/>').format(name, path)
+    drawn, marks = path(f"line {name}", course(points)), dots_course(points)
     if dots:
-        drawn += Markup('<path class="dots {}" d="{}"/>').format(name, marks)
-    return drawn + (Markup('<path class="hole {}" d="{}"/>').format(name, marks) if dots and name in HOLLOW else "")
+        drawn += path(f"dots {name}", marks)
+    return drawn + path(f"hole {name}", marks) if dots and name in HOLLOW else drawn
 
 
-def end_labels(labels: Iterable[tuple[float, str, str]], lowest: float = BOTTOM, x: float = RIGHT + 6) -> Markup:
-    """Return labels with the names of lines, from (height, class, words). They are to the right of the plot unless
-    another place is given, and are moved apart if they would overlap."""
-    placed: list[tuple[float, str, str]] = []
-    for y, name, words in sorted(labels, key=lambda label: label[0]):
-        placed.append((max(y, placed[-1][0] + _LABEL_DISTANCE) if placed else max(y, TOP), name, words))
-    limit = lowest
-    for number in range(len(placed) - 1, -1, -1):
-        y, name, words = placed[number]
-        placed[number] = (min(y, limit), name, words)
-        limit = placed[number][0] - _LABEL_DISTANCE
-    return Markup("").join(text(f"name {name}", x, y + 4, words) for y, name, words in placed)
+def course(points: Iterable[tuple[float, float | None]]) -> str:
+    """Return the course of a line through points, with gaps where a height is unknown."""
+    parts, pen = [], "M"
+    for x, y in points:
+        parts += [f"{pen}{x:.1f} {y:.1f}"] if y is not None else []
+        pen = "M" if y is None else "L"
+    return "".join(parts)
 
 
-@dataclass(frozen=True, slots=True)
-class LevelLine:
-    """A horizontal line on the page, and the class and the words of its label."""
-
-    left: float
-    right: float
-    y: float
-    name: str
-    words: str
-
-
-def level_labels(levels: Sequence[LevelLine], lines: Iterable[Sequence[tuple[float, float]]]) -> Markup:
-    """Return the labels of horizontal lines, each above or below its own line, at the place where it covers as little
-    as possible of other labels and lines."""
-    drawn = _drawn([*lines, *(((each.left, each.y), (each.right, each.y)) for each in levels)])
-    placed: list[_Place] = []
-    for each in levels:
-        width = _CHARACTER * len(each.words)
-        last = each.right - width
-        shares = (0, 1, *(number / _TRIED_STARTS for number in (_TRIED_STARTS // 2, *range(1, _TRIED_STARTS))))
-        starts = [min(max(each.left + share * (last - each.left), LEFT), RIGHT - width) for share in shares]
-        places = [(start, each.y + away, width) for away in (_ABOVE, _BELOW) for start in starts]
-        placed.append(_clearest(places, placed, drawn))
-    return _texts(((each.name, each.words) for each in levels), placed)
-
-
-def course_labels(
-    courses: Sequence[tuple[str, str, Sequence[tuple[float, float]]]], lines: Iterable[Sequence[tuple[float, float]]]
-) -> Markup:
-    """Return the labels of lines, from (class, words, points), each beside its own line, at the first place where it
-    covers as little as possible of other labels and lines."""
-    drawn = _drawn([*lines, *(points for name, words, points in courses)])
-    placed: list[_Place] = []
-    for dummy, words, points in courses:
-        width = _CHARACTER * len(words)
-        places = [
-            (min(max(x - width / 2, LEFT + 2), RIGHT - width), y + away, width)
-            for x, y in _along(points)
-            for away in (_ABOVE - 2, _BELOW + 1, _ABOVE - 6, _BELOW + 5)
-        ]
-        placed.append(_clearest(places, placed, drawn))
-    return _texts(((f"name {name}", words) for name, words, points in courses), placed)
-
-
-def _drawn(lines: Iterable[Sequence[tuple[float, float]]]) -> list[tuple[float, float]]:
-    return [point for course in lines for point in _along(course)]
-
-
-def _clearest(places: Sequence[_Place], placed: Sequence[_Place], drawn: Sequence[tuple[float, float]]) -> _Place:
-    """Return the first of the places within the plot at which a label covers as little as possible."""
-    within = [place for place in places if TOP <= place[1] <= BOTTOM]
-    # Many places have the same height, and few points of the lines are near it.
-    near = {height: _near(height, drawn) for height in {place[1] for place in within}}
-    return min(
-        within,
-        key=lambda place: (sum(_overlap(place, other) for other in placed), _covered(place, near[place[1]])),
-    )
-
-
-def _near(height: float, drawn: Sequence[tuple[float, float]]) -> list[float]:
-    """Return the horizontal positions, in ascending order, of the points that a label at this height can cover."""
-    return sorted(x for x, y in drawn if height - 10 <= y <= height + 2)
-
-
-def _covered(label: _Place, near: Sequence[float]) -> int:
-    """Return how many of the points near its height a label covers."""
-    return bisect_right(near, label[0] + label[2]) - bisect_left(near, label[0])
-
-
-def _texts(labels: Iterable[tuple[str, str]], places: Iterable[_Place]) -> Markup:
-    return Markup("").join(text(name, x, y, words) for (name, words), (x, y, dummy) in zip(labels, places, strict=True))
-
-
-def _along(course: Sequence[tuple[float, float]]) -> Iterable[tuple[float, float]]:
-    """Yield points along a line. The distance between them is about that between the strokes of a letter."""
-    for (x, y), (next_x, next_y) in zip(course, course[1:]):
-        count = 1 + int(max(abs(next_x - x), abs(next_y - y)) / 3)
-        yield from (
-            (x + (next_x - x) * number / count, y + (next_y - y) * number / count) for number in range(count + 1)
-        )
-
-
-def _overlap(one: _Place, other: _Place) -> bool:
-    """Return whether two labels overlap."""
-    return one[0] < other[0] + other[2] and other[0] < one[0] + one[2] and abs(one[1] - other[1]) < _LABEL_DISTANCE
+def dots_course(points: Iterable[tuple[float, float | None]]) -> str:
+    """Return the course of a path with a mark at each point."""
+    return "".join(f"M{x:.1f} {y:.1f}h0" for x, y in points if y is not None)
 
 
 def thinned(items: Sequence[_Item], most: int = MOST_LINES) -> list[_Item]:

@@ -17,7 +17,8 @@ from ..._run.words import Words
 from ..figures import colours_of, shown_loads, shown_series
 from ..model import Host
 from ..series import Series
-from .axes import BOTTOM, LEFT, RIGHT, TOP, LogAxis, chart, duration_grid, end_labels, level_grid, line, room_for, text
+from .axes import LEFT, RIGHT, TOP, LogAxis, chart, lanes_grid, path, room_for, text
+from .plot import Curve, Marks, Plot
 
 BEYOND = 10
 """A percentile is drawn if at least this many writes took longer."""
@@ -95,36 +96,27 @@ def _percentiles(host: Host, load: str, histograms: Mapping[Series, Counts]) -> 
     limits = _limits(host, list(curves))
     last = max(1 / points[-1][0] for points in curves.values())
     x = LogAxis.around((2, max(last, 10)), LEFT, RIGHT)
-    y = LogAxis.around(
-        [value for points in curves.values() for share, value in points] + [value for share, value in limits],
-        BOTTOM,
-        TOP,
-    )
-    ticks = [(x.place(1 / (1 - share)), words) for share, words in _QUANTILES if x.holds(1 / (1 - share))]
-    parts = [
-        duration_grid(y, "Latency"),
-        level_grid(ticks, f"Share of {host.words.shown_operation}s that took no longer"),
-    ]
-    for share, value in limits:
-        if x.holds(1 / (1 - share)):
-            place = x.place(1 / (1 - share)), y.place(value)
-            parts.append(
-                Markup('<path class="limit mark" d="M{:.1f} {:.1f}h24m-12 -5v10"/>').format(place[0] - 12, place[1])
+    colours, crosses = colours_of(host, list(curves)), [(1 / (1 - share), value) for share, value in limits]
+    plot = Plot(
+        x,
+        f"Share of {host.words.shown_operation}s that took no longer",
+        [(1 / (1 - share), words) for share, words in _QUANTILES if x.holds(1 / (1 - share))],
+        [
+            Curve(
+                f"size {colours[series]}",
+                [(1 / share, value) for share, value in points],
+                series.label,
+                colours[series],
             )
-    places = {
-        series: [(x.place(1 / share), y.place(value)) for share, value in points] for series, points in curves.items()
-    }
-    colours = colours_of(host, list(curves))
-    parts += [line(f"size {colours[series]}", points) for series, points in places.items()]
-    parts.append(end_labels((points[-1][1], colours[series], series.label) for series, points in places.items()))
-    words = _percentile_text(host.words, curves, limits)
-    return chart(
-        "percentiles",
-        f"Percentiles{load}",
-        words,
-        Markup("").join(parts),
-        right=room_for(series.label for series in curves),
+            for series, points in curves.items()
+        ],
+        marks=[
+            Marks("limit mark", "M{:.1f} {:.1f}m-12 0h24m-12 -5v10", [each for each in crosses if x.holds(each[0])])
+        ],
+        values=[value for dummy, value in limits],
     )
+    words = _percentile_text(host.words, curves, limits)
+    return plot.chart("percentiles", f"Percentiles{load}", words, (series.label for series in curves))
 
 
 def _limits(host: Host, shown: Sequence[Series]) -> list[tuple[float, float]]:
@@ -158,11 +150,7 @@ def _strips(host: Host, load: str, histograms: Mapping[Series, Counts]) -> Marku
         return Markup("")
     x = LogAxis.around(uppers, LEFT, RIGHT)
     bottom = TOP + (_STRIP + 6) * len(histograms)
-    parts = [
-        level_grid(
-            ((x.place(tick), _units.format_duration(tick)) for tick in x.ticks()), "Latency, logarithmic", bottom=bottom
-        )
-    ]
+    parts = [lanes_grid(x, bottom)]
     colours = colours_of(host, list(histograms))
     for number, (series, counts) in enumerate(histograms.items()):
         base = TOP + (_STRIP + 6) * (number + 1)
@@ -177,7 +165,7 @@ def _strips(host: Host, load: str, histograms: Mapping[Series, Counts]) -> Marku
         "distribution",
         f"Distribution{load}",
         f"Nine of ten {host.words.shown_operation}s took: {words}.",
-        Markup("").join(parts),
+        parts,
         bottom + 42,
         left=room,
     )
@@ -190,9 +178,9 @@ def _strip(name: str, counts: Counts, x: LogAxis, base: float) -> Markup:
         place = math.floor(math.log10(max(upper, 1)) * _BINS_PER_DECADE)
         bins[place] = bins.get(place, 0) + number
     fullest = max(bins.values(), default=0)
-    path = []
+    course = []
     for place in sorted(bins) if fullest else ():
         left, right = (x.place(10 ** (edge / _BINS_PER_DECADE)) for edge in (place, place + 1))
         height = max(0.7, _STRIP * bins[place] / fullest)
-        path.append(f"M{left:.1f} {base}v{-height:.1f}H{right:.1f}V{base}z")
-    return Markup('<path class="fill {}" d="{}"/>').format(name, "".join(path))
+        course.append(f"M{left:.1f} {base}v{-height:.1f}H{right:.1f}V{base}z")
+    return path(f"fill {name}", "".join(course))

@@ -8,7 +8,7 @@ queue manager with several, and the first pass with later passes."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup
@@ -19,22 +19,8 @@ from ..._run.words import size_text
 from ..figures import shown_series
 from ..model import Host
 from ..series import Series, series_of
-from .axes import (
-    BOTTOM,
-    LEFT,
-    MOST_LOADS,
-    RIGHT,
-    TOP,
-    LogAxis,
-    chart,
-    duration_grid,
-    end_labels,
-    level_grid,
-    line,
-    room_for,
-    text,
-    thinned,
-)
+from .axes import LEFT, MOST_LOADS, RIGHT, TOP, LogAxis, chart, lanes_grid, path, room_for, text, thinned
+from .plot import Curve, Plot
 
 _STRIP = 24
 _FAIR = 1.1
@@ -129,37 +115,34 @@ def _ratio(slow: tuple[str, Figures], fast: tuple[str, Figures]) -> float:
 
 def _degradation(host: Host, steps: Mapping[int, Mapping[int, Sequence[tuple[str, Figures]]]]) -> Markup:
     """Return a chart of p99 over the load points, with a line for each block size."""
+    together = [
+        (load, size, figures)
+        for load, sizes in steps.items()
+        for size, found in sizes.items()
+        for dummy, figures in found
+        if figures["worker"] == ALL_WORKERS
+    ]
     curves: dict[int, list[tuple[int, Figures]]] = {}
-    for load, sizes in steps.items():
-        for size, found in sizes.items():
-            curves.setdefault(size, []).extend(
-                (load, figures) for name, figures in found if figures["worker"] == ALL_WORKERS
-            )
-    curves = {
-        size: curves[size] for size in thinned(sorted(size for size, points in curves.items() if len(points) > 1))
-    }
+    for load, size, figures in sorted(together, key=lambda each: each[1]):
+        curves.setdefault(size, []).append((load, figures))
+    curves = {size: curves[size] for size in thinned([size for size, points in curves.items() if len(points) > 1])}
     if not curves:
         return Markup("")
-    x = LogAxis.around(steps, LEFT, RIGHT)
-    y = LogAxis.around(
-        (figures["latency_p99_ns"] for points in curves.values() for load, figures in points), BOTTOM, TOP
-    )
-    places = {
-        size: [(x.place(load), y.place(figures["latency_p99_ns"])) for load, figures in points]
-        for size, points in curves.items()
-    }
-    parts = [
-        duration_grid(y, "p99"),
-        level_grid(
-            ((x.place(load), f"{load} {host.words.load}") for load in steps),
-            f"{host.words.loads} at a time".capitalize(),
-        ),
-    ]
-    parts += [line(f"size s{number}", points, dots=True) for number, points in enumerate(places.values())]
-    parts.append(
-        end_labels(
-            (points[-1][1], f"s{number}", size_text(size)) for number, (size, points) in enumerate(places.items())
-        )
+    plot = Plot(
+        LogAxis.around(steps, LEFT, RIGHT),
+        f"{host.words.loads} at a time".capitalize(),
+        [(load, f"{load} {host.words.load}") for load in steps],
+        [
+            Curve(
+                f"size s{number}",
+                [(load, figures["latency_p99_ns"]) for load, figures in points],
+                size_text(size),
+                f"s{number}",
+                dots=True,
+            )
+            for number, (size, points) in enumerate(curves.items())
+        ],
+        title="p99",
     )
     size, points = max(
         curves.items(), key=lambda item: item[1][-1][1]["latency_p99_ns"] / item[1][0][1]["latency_p99_ns"]
@@ -170,28 +153,19 @@ def _degradation(host: Host, steps: Mapping[int, Mapping[int, Sequence[tuple[str
         f"It changes most at {size_text(size)}: with {last} instead of {first} {host.words.load}, p99 is {p99s[0]} "
         f"instead of {p99s[1]}, and all together {host.words.shown_operation} {rates[0]} instead of {rates[1]}."
     )
-    return chart("degradation", f"p99 over the number of {host.words.loads}", words, Markup("").join(parts))
+    return plot.chart("degradation", f"p99 over the number of {host.words.loads}", words)
 
 
 def _dots(kind: str, title: str, words: str, lines: Sequence[tuple[str, Dots]]) -> Markup:
     """Return a chart with a line of dots for each title."""
-    x = LogAxis.around(_values(lines), LEFT, RIGHT)
+    x = LogAxis.around([value for dummy, dots in lines for dummy, value in dots], LEFT, RIGHT)
     bottom = TOP + _STRIP * len(lines)
-    parts = [
-        level_grid(
-            ((x.place(tick), _units.format_duration(tick)) for tick in x.ticks()), "Latency, logarithmic", bottom=bottom
-        )
-    ]
+    parts = [lanes_grid(x, bottom)]
     for number, (name, dots) in enumerate(lines):
-        y = TOP + _STRIP * (number + 0.5)
-        places = [x.place(value) for kind, value in dots]
+        y, places = TOP + _STRIP * (number + 0.5), [x.place(value) for dummy, value in dots]
         parts.append(text("axis", LEFT - 5, y + 4, name, "end"))
-        parts.append(Markup('<path class="reach" d="M{:.1f} {:.1f}H{:.1f}"/>').format(min(places), y, max(places)))
-        for colour in dict.fromkeys(kind for kind, value in dots):
-            marks = dict.fromkeys(f"M{x.place(value):.0f} {y:.0f}h0" for kind, value in dots if kind == colour)
-            parts.append(Markup('<path class="dots {}" d="{}"/>').format(colour, "".join(marks)))
-    return chart(kind, title, words, Markup("").join(parts), bottom + 42, left=room_for(name for name, dots in lines))
-
-
-def _values(lines: Iterable[tuple[str, Dots]]) -> list[float]:
-    return [value for name, dots in lines for kind, value in dots]
+        parts.append(path("reach", "M{:.1f} {:.1f}H{:.1f}", min(places), y, max(places)))
+        for colour in dict.fromkeys(each for each, dummy in dots):
+            marks = dict.fromkeys(f"M{x.place(value):.0f} {y:.0f}h0" for each, value in dots if each == colour)
+            parts.append(path(f"dots {colour}", "".join(marks)))
+    return chart(kind, title, words, parts, bottom + 42, left=room_for(name for name, dummy in lines))

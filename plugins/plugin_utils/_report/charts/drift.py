@@ -12,14 +12,14 @@ The figures of a row are divided by its usual value. The scale is logarithmic an
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
 from markupsafe import Markup
 
 from ..changes import figure_text, moments_text, percent, row_text
-from .axes import apart
+from .axes import Axis, apart, course, dots_course, path, picture, text
 
 WIDTH = 640
 HEIGHT = 210
@@ -50,15 +50,13 @@ def chart(
     if not values:
         return Markup("")
     canvas = _Canvas(len(certificates), [*values, *limits])
-    parts = [canvas.grid(), canvas.dates(certificates), canvas.marks(certificates)]
-    parts += [canvas.event(event) for event in events]
-    if limits:
-        parts.append(canvas.limit(min(limits)))
+    parts = [*canvas.grid(), *canvas.dates(certificates), *canvas.marks(certificates)]
+    parts += [part for event in events for part in canvas.event(event)]
+    parts += [canvas.level("limit", min(limits))] if limits else []
     for number, (row, line) in enumerate(zip(series["rows"], lines)):
-        parts.append(canvas.line(number % COLOURS, line, left_out, row["conspicuous"]))
-    label = f"{figure_text(series['figure'])} of {len(certificates)} certificates"
-    return Markup('<svg class="drift" viewBox="0 0 {w} {h}" role="img" aria-label="{label}">{body}</svg>').format(
-        w=WIDTH, h=HEIGHT, label=label, body=Markup("").join(parts)
+        parts += canvas.line(number % COLOURS, line, left_out, row["conspicuous"])
+    return picture(
+        "drift", WIDTH, HEIGHT, f"{figure_text(series['figure'])} of {len(certificates)} certificates", parts
     )
 
 
@@ -85,37 +83,18 @@ class _Canvas:
     """The axes of one chart: certificates from left to right, logarithms from bottom to top."""
 
     def __init__(self, certificates: int, values: Sequence[float]) -> None:
-        self._step = (WIDTH - _LEFT - _RIGHT) / max(1, certificates)
+        self._x = Axis(-0.5, max(1, certificates) - 0.5, _LEFT, WIDTH - _RIGHT)
         room = math.log1p(0.15)
-        self._low, self._high = max(_WIDEST[0], min([-room, *values])), min(_WIDEST[1], max([room, *values]))
+        low, high = max(_WIDEST[0], min([-room, *values])), min(_WIDEST[1], max([room, *values]))
+        self._y = Axis(low, high, HEIGHT - _BOTTOM - 6, _TOP + 6)
 
-    def x(self, place: float) -> float:
-        return _LEFT + (place + 0.5) * self._step
+    def grid(self) -> Iterator[Markup]:
+        heights = {tick: self._y.place(math.log1p(tick)) for tick in _TICKS if self._y.holds(math.log1p(tick))}
+        for tick in apart(heights, heights.__getitem__, _TICK_DISTANCE):
+            yield self.level("grid" if tick else "zero", math.log1p(tick))
+            yield text("tick", _LEFT - 5, heights[tick] + 3, f"{100 * tick:+.0f}%" if tick else "usual", "end")
 
-    def y(self, value: float) -> float:
-        share = (min(self._high, max(self._low, value)) - self._low) / (self._high - self._low)
-        return _TOP + 6 + (1 - share) * (HEIGHT - _TOP - _BOTTOM - 12)
-
-    def grid(self) -> Markup:
-        held = [tick for tick in _TICKS if self._low <= math.log1p(tick) <= self._high]
-        shown = apart(held, lambda tick: self.y(math.log1p(tick)), _TICK_DISTANCE)
-        return Markup("").join(
-            Markup(
-                '<line class="{}" x1="{}" y1="{y:.1f}" x2="{}" y2="{y:.1f}"/><text x="{}" '
-                'y="{:.1f}" text-anchor="end">{}</text>'
-            ).format(
-                "grid" if tick else "zero",
-                _LEFT,
-                WIDTH - _RIGHT,
-                _LEFT - 5,
-                self.y(math.log1p(tick)) + 3,
-                f"{100 * tick:+.0f}%" if tick else "usual",
-                y=self.y(math.log1p(tick)),
-            )
-            for tick in shown
-        )
-
-    def dates(self, certificates: Sequence[Mapping[str, Any]]) -> Markup:
+    def dates(self, certificates: Sequence[Mapping[str, Any]]) -> list[Markup]:
         """Return the day of some certificates, including the first and the last; with the time of day if days
         repeat."""
         last = len(certificates) - 1
@@ -124,80 +103,66 @@ class _Canvas:
         width = _DATE * len(write(certificates[0]["judged_at"])) / len("2026-11-21")
         places = sorted({round(last * number / max(1, count - 1)) for number in range(count)})
         anchors = {0: "start", last: "end"} if last else {}
-        shown, free = places[:1], self.x(0) + width
+        shown, free = places[:1], self._x.place(0) + width
         for place in places[1:-1]:
-            if free <= self.x(place) - width / 2 and self.x(place) + width / 2 <= self.x(last) - width:
+            if (
+                free <= self._x.place(place) - width / 2
+                and self._x.place(place) + width / 2 <= self._x.place(last) - width
+            ):
                 shown.append(place)
-                free = self.x(place) + width / 2
+                free = self._x.place(place) + width / 2
         shown += places[1:][-1:]
-        return Markup("").join(
-            Markup('<text x="{:.1f}" y="{}" text-anchor="{}">{}</text>').format(
-                self.x(place), HEIGHT - 6, anchors.get(place, "middle"), write(certificates[place]["judged_at"])
+        return [
+            text(
+                "tick",
+                self._x.place(place),
+                HEIGHT - 6,
+                write(certificates[place]["judged_at"]),
+                anchors.get(place, "middle"),
             )
             for place in shown
-        )
+        ]
 
-    def marks(self, certificates: Sequence[Mapping[str, Any]]) -> Markup:
-        """Return a mark below each certificate that was imported, and letters below each certificate before which
+    def marks(self, certificates: Sequence[Mapping[str, Any]]) -> Iterator[Markup]:
+        """Yield a mark below each certificate that was imported, and letters below each certificate before which
         something changed."""
-        parts = []
         for place, certificate in enumerate(certificates):
             letters = dict.fromkeys(MARKS.get(change["name"], OTHER_MARK) for change in certificate["changes"])
-            if certificate["imported"]:
-                parts.append(self._letters(place, IMPORTED_MARK))
+            for written in ([IMPORTED_MARK] if certificate["imported"] else []) + (
+                ["".join(letters)] if letters else []
+            ):
+                yield text("mark", self._x.place(place), HEIGHT - 21, written, "middle")
             if letters:
-                parts.append(self._letters(place, "".join(letters)))
-                parts.append(_vertical("mark", self.x(place - 0.5)))
-        return Markup("").join(parts)
+                yield self._upright("mark", place)
 
-    def _letters(self, place: int, letters: str) -> Markup:
-        return Markup('<text class="mark" x="{:.1f}" y="{}" text-anchor="middle">{}</text>').format(
-            self.x(place), HEIGHT - 21, letters
-        )
-
-    def event(self, event: Mapping[str, Any]) -> Markup:
+    def event(self, event: Mapping[str, Any]) -> list[Markup]:
         """Return a change point: a line before the first certificate after the change, and the size of the change."""
-        most = max((row["change"] for row in event["rows"]), key=abs)
-        place = self.x(event["place"] - 0.5)
-        name = "point preliminary" if event["preliminary"] else "point"
-        text = Markup('<text class="point" x="{:.1f}" y="{}" text-anchor="middle">{}{}</text>').format(
-            min(place, WIDTH - 34), _TOP - 7, percent(most), "?" if event["preliminary"] else ""
-        )
-        return _vertical(name, place) + text
+        most = percent(max((row["change"] for row in event["rows"]), key=abs))
+        place = min(self._x.place(event["place"] - 0.5), WIDTH - 34)
+        name, words = ("point preliminary", f"{most}?") if event["preliminary"] else ("point", most)
+        return [self._upright(name, event["place"]), text("point", place, _TOP - 7, words, "middle")]
 
-    def limit(self, value: float) -> Markup:
-        return Markup('<line class="limit" x1="{}" y1="{y:.1f}" x2="{}" y2="{y:.1f}"/>').format(
-            _LEFT, WIDTH - _RIGHT, y=self.y(value)
-        )
+    def level(self, name: str, value: float) -> Markup:
+        """Return a line across the chart."""
+        return path(name, "M{} {:.1f}H{}", _LEFT, self._y.place(value), WIDTH - _RIGHT)
+
+    def _upright(self, name: str, place: int) -> Markup:
+        """Return a line between a certificate and the previous one."""
+        return path(name, "M{:.1f} {}V{}", self._x.place(place - 0.5), _TOP, HEIGHT - _BOTTOM + 2)
 
     def line(
         self, colour: int, values: Sequence[float | None], left_out: set[int], conspicuous: Sequence[int]
-    ) -> Markup:
-        """Return a line through the certificates that are used. Each of these has a dot, each certificate that is not
+    ) -> Iterator[Markup]:
+        """Yield a line through the certificates that are used. Each of these has a dot, each certificate that is not
         used has a pale dot, and conspicuous certificates have a ring around the dot."""
-        counted = [(place, value) for place, value in enumerate(values) if value is not None and place not in left_out]
-        pale = [(place, value) for place, value in enumerate(values) if value is not None and place in left_out]
-        parts = [
-            _path(f"row c{colour}", "L".join(f"{self.x(place):.1f} {self.y(value):.1f}" for place, value in counted))
-        ]
-        parts.append(_path(f"dots c{colour}", self._dots(counted)))
-        parts.append(_path(f"dots pale c{colour}", self._dots(pale)))
-        parts += [
-            Markup('<circle class="ring" cx="{:.1f}" cy="{:.1f}" r="4.5"/>').format(self.x(place), self.y(value))
-            for place, value in counted
-            if place in conspicuous
-        ]
-        return Markup("").join(parts)
-
-    def _dots(self, points: Iterable[tuple[int, float]]) -> str:
-        return "M".join(f"{self.x(place):.1f} {self.y(value):.1f}h0" for place, value in points)
-
-
-def _path(name: str, course: str) -> Markup:
-    return Markup('<path class="{}" d="M{}"/>').format(name, course) if course else Markup("")
-
-
-def _vertical(name: str, place: float) -> Markup:
-    return Markup('<line class="{}" x1="{x:.1f}" y1="{}" x2="{x:.1f}" y2="{}"/>').format(
-        name, _TOP, HEIGHT - _BOTTOM + 2, x=place
-    )
+        points = {
+            place: (self._x.place(place), self._y.place(value))
+            for place, value in enumerate(values)
+            if value is not None
+        }
+        counted = [point for place, point in points.items() if place not in left_out]
+        yield path(f"row c{colour}", course(counted))
+        yield path(f"dots c{colour}", dots_course(counted))
+        yield path(f"dots pale c{colour}", dots_course(point for place, point in points.items() if place in left_out))
+        for place in sorted({*conspicuous} & {*points} - left_out):
+            yield Markup('<circle class="ring" cx="{:.1f}" cy="{:.1f}" r="4.5"/>').format(*points[place])

@@ -14,12 +14,13 @@ from ....module_utils import _units
 from ..._estimate.basis import Basis, Estimate, Measured
 from ..._estimate.commits import OVERHEAD_BYTES
 from ..estimates import ShownEstimates
-from .axes import BOTTOM, LEFT, RIGHT, TOP, LogAxis, chart, course_labels, end_labels, level_grid, line, upright_grid
+from .axes import LEFT, RIGHT, LogAxis
+from .plot import Curve, Marks, Plot
 
 _POINTS = 40
 _TICKS = (1, 10, 100, 1 << 10, 10 << 10, 100 << 10, 1 << 20, 10 << 20, 100 << 20)
 
-Curve = list[tuple[float, Estimate]]
+Estimates = list[tuple[float, Estimate]]
 
 
 def estimate_charts(basis: Basis, shown: ShownEstimates) -> list[Markup]:
@@ -65,7 +66,7 @@ def estimate_charts(basis: Basis, shown: ShownEstimates) -> list[Markup]:
 def _chart(
     title: str,
     words: str,
-    curves: Mapping[int, Curve],
+    curves: Mapping[int, Estimates],
     measured: Mapping[tuple[int, int], Measured],
     limit: list[tuple[float, float]],
     figure: tuple[str, Callable[[float], str], Callable[[Estimate], float], Callable[[int, Measured], float]],
@@ -78,33 +79,38 @@ def _chart(
         key: found(key[0], one) for key, one in measured.items() if key[1] in curves and sizes[0] <= key[0] <= sizes[-1]
     }
     x = LogAxis.around(sizes, LEFT, RIGHT)
-    values = [estimated(estimate) for curve in curves.values() for size, estimate in curve]
-    y = LogAxis.around([*values, *(rate for size, rate in limit), *dots.values()], BOTTOM, TOP)
-    parts = [
-        upright_grid(y, name, write),
-        level_grid(((x.place(tick), _units.format_size(tick)) for tick in _TICKS if x.holds(tick)), "Message size"),
-    ]
-    labels = []
+    lines, marks, names = [], [], []
     for number, (count, curve) in enumerate(curves.items()):
-        places = [(x.place(size), y.place(estimated(estimate)), not estimate.reservations) for size, estimate in curve]
+        points = [(size, estimated(estimate), not estimate.reservations) for size, estimate in curve]
         # The line is solid where the model is valid.
-        parts += [line(f"s{number}{' beyond' * beyond}", stretch) for stretch, beyond in _stretches(places)]
-        marks = "".join(
-            f"M{x.place(key[0]):.1f} {y.place(value):.1f}h0" for key, value in dots.items() if key[1] == count
+        lines += [
+            Curve(f"s{number}{' beyond' * beyond}", stretch, derived=True) for stretch, beyond in _stretches(points)
+        ]
+        marks.append(
+            Marks(
+                f"dots s{number}",
+                "M{:.1f} {:.1f}h0",
+                [(size, value) for (size, by), value in dots.items() if by == count],
+            )
         )
-        parts.append(Markup('<path class="dots s{}" d="{}"/>').format(number, marks) if marks else Markup(""))
-        labels.append((f"s{number}", _units.format_count(count), [(across, up) for across, up, holds in places]))
-    most = [(x.place(size), y.place(rate)) for size, rate in limit]
-    parts.append(
-        Markup('<path class="limit log" d="M{}"/>').format("L".join(f"{across:.1f} {up:.1f}" for across, up in most))
+        names.append((f"s{number}", _units.format_count(count), [(size, value) for size, value, holds in points]))
+    lines.append(Curve("limit log", limit, "limit", "log"))
+    plot = Plot(
+        x,
+        "Message size",
+        [(tick, _units.format_size(tick)) for tick in _TICKS if x.holds(tick)],
+        lines,
+        marks=marks,
+        courses=names,
+        title=name,
+        write=write,
     )
-    parts += [course_labels(labels, [most]), end_labels([(y.place(limit[-1][1]), "log", "limit")])]
     beyond = any(estimate.reservations for curve in curves.values() for size, estimate in curve)
     more = (" Dotted: outside the range of the model." if beyond else "") + (
         " Dots were measured by the commit workload." if dots else ""
     )
     description = f"Estimates for {_counts(list(curves))} that commit without think time. {words}{more}"
-    return chart("estimate", title, description, Markup("").join(parts))
+    return plot.chart("estimate", title, description)
 
 
 def _stretches(places: list[tuple[float, float, bool]]) -> list[tuple[list[tuple[float, float]], bool]]:

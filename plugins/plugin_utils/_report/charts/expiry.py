@@ -8,44 +8,17 @@ state in which a volume is not certified."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from markupsafe import Markup
 
 from ....module_utils import _units
-from .marks import LARGE, SMALL, WIDTH, Marks, picture, piles, ticks, upright
+from .axes import Axis, path, round_steps
+from .marks import HEIGHT, WIDTH, Marks, overview, picture, piles, size_of, ticks
 
-_HEIGHT, _LANE = 66, 18
-_FEW = 60
-"""Marks are large up to this number of volumes."""
+_LANE = 18
 _COLUMNS = 80
 """The number of marks side by side in a lane."""
-_MOST_TICKS = 6
-
-
-@dataclass(frozen=True, slots=True)
-class DayAxis:
-    """A linear axis of days, from today to the last day."""
-
-    days: float
-
-    def place(self, days: float) -> float:
-        return 12 + min(1.0, max(0.0, days / self.days)) * (WIDTH - 24)
-
-    def ticks(self) -> list[int]:
-        """Return round numbers of days, beginning with today."""
-        step = next(
-            each for each in (1, 2, 7, 14, 30, 60, 90, 180, 365, 3650, 36500) if self.days / each <= _MOST_TICKS
-        )
-        return list(range(0, int(self.days) + 1, step))
-
-
-@dataclass(frozen=True, slots=True)
-class _Places:
-    """An axis whose values are already coordinates."""
-
-    def place(self, value: float) -> float:
-        return value
+_TICK_DAYS = (1, 2, 7, 14, 30, 60, 90, 180, 365, 3650, 36500)
 
 
 def expiry_chart(days_left: Sequence[int], expiring_days: int, size: int) -> Markup:
@@ -53,22 +26,17 @@ def expiry_chart(days_left: Sequence[int], expiring_days: int, size: int) -> Mar
     volumes of the fleet."""
     if not days_left:
         return Markup("")
-    axis = DayAxis(max(*days_left, expiring_days, 1) * 1.02)
+    last = max(*days_left, expiring_days, 1) * 1.02
+    axis, shown = Axis(0, last, 12, WIDTH - 12), round_steps(last, _TICK_DAYS)
     soon = [days for days in days_left if days < expiring_days]
     later = [days for days in days_left if days >= expiring_days]
-    end = axis.place(expiring_days)
-    body = [
-        Markup('<path class="soon" d="M0 0H{:.1f}V{}H0Z"/>').format(end, _HEIGHT),
-        *(upright("grid", axis.place(tick), 0, _HEIGHT) for tick in axis.ticks()),
-        Markup('<path class="line" d="M0 {0}H{1}"/>').format(_HEIGHT - 1, WIDTH),
-        piles((Marks("passes", later), Marks("soon-mark", soon)), axis, _HEIGHT - 2, 4 - _HEIGHT, _size(size)),
-    ]
+    area = path("soon", "M0 0H{:.1f}V{}H0Z", axis.place(expiring_days), HEIGHT)
     label = (
         f"{_units.format_count(len(days_left))} certified volumes by the days that their certificates have left: from "
         f"{min(days_left)} to {max(days_left)}; {_units.format_count(len(soon))} with fewer than {expiring_days}."
     )
-    texts = [(axis.place(tick), "today" if not tick else f"{tick} d") for tick in axis.ticks()]
-    return picture(_HEIGHT, label, Markup("").join(body)) + ticks(texts)
+    drawn = overview(axis, shown, (Marks("passes", later), Marks("soon-mark", soon)), area, (), size, label)
+    return drawn + ticks((axis.place(tick), f"{tick} d" if tick else "today") for tick in shown)
 
 
 def lanes(counts: Mapping[str, int], size: int) -> list[tuple[str, int, Markup]]:
@@ -82,7 +50,7 @@ def lanes(counts: Mapping[str, int], size: int) -> list[tuple[str, int, Markup]]
             picture(
                 _LANE,
                 f"{_units.format_count(count)} {name}",
-                _bar(count / max(shown.values())) if has_bars(shown) else _row(count, size),
+                [_bar(count / max(shown.values())) if has_bars(shown) else _row(count, size)],
             ),
         )
         for name, count in shown.items()
@@ -95,13 +63,9 @@ def has_bars(counts: Mapping[str, int]) -> bool:
 
 
 def _bar(share: float) -> Markup:
-    return Markup('<path class="fails lane" d="M0 {:.1f}H{:.1f}"/>').format(_LANE / 2, max(2.0, share * WIDTH))
+    return path("fails lane", "M0 {:.1f}H{:.1f}", _LANE / 2, max(2.0, share * WIDTH))
 
 
 def _row(count: int, size: int) -> Markup:
     marks = Marks("fails", [6.0 + 12 * number for number in range(count)], is_upright=True)
-    return piles([marks], _Places(), _LANE - 4, 2 - _LANE, _size(size))
-
-
-def _size(volumes: int) -> int:
-    return LARGE if volumes <= _FEW else SMALL
+    return piles([marks], Axis(0, WIDTH, 0, WIDTH), _LANE - 4, 2 - _LANE, size_of(size))

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The latency of a fleet: a strip for each step size, with marks for every host, all on one logarithmic axis.
+"""A fleet in one picture: a strip for each step size, with marks for the latency of every host, all on one logarithmic
+axis; and the share that each host uses of the limit to which it comes closest.
 
 The p99 is a dot above the strip's line, and the mean is a square below it. The limits and the worst hosts are in the
 heading of a strip, which wraps on narrow screens.
@@ -17,9 +18,10 @@ from statistics import median
 from markupsafe import Markup
 
 from ....module_utils import _units
+from ..._run.verdicts import FAIL, PASS
 from ..folding import brief
-from .axes import LogAxis
-from .marks import WIDTH, Marks, picture, piles, ticks, upright
+from .axes import LogAxis, joined, path
+from .marks import HEIGHT, WIDTH, Marks, overview, picture, piles, ticks, upright
 
 MOST_STRIPS = 32
 NAMED = 3
@@ -31,6 +33,10 @@ _ROOM = 0.06
 """The room on either side of the axis, in decades."""
 _FAR = 3
 """A host whose p99 is this many times the median is named even if it meets its limits."""
+_LEAST, _MOST = 0.01, 1000.0
+"""The ends of the axis. Marks beyond them are drawn at the end."""
+_USE_ROOM = 0.08
+"""The room on either side of the axis, in decades."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +102,9 @@ def fleet_chart(strips: Sequence[Strip], size_word: str = "block size") -> Marku
     axis = LogAxis(math.log10(min(values)) - _ROOM, math.log10(max(values)) + _ROOM, 0, WIDTH)
     shown = _ticks(axis)
     scale = ticks((axis.place(tick), _units.format_duration(tick)) for tick in shown)
-    grid = Markup("").join(upright("grid", axis.place(tick), 0, 2 * _LANE) for tick in shown)
+    grid = joined(upright("grid", axis.place(tick), 0, 2 * _LANE) for tick in shown)
     return Markup('<div class="fleet" role="group" aria-label="Latency of every host at each {}">{}{}{}</div>').format(
-        size_word, scale, Markup("").join(_strip(strip, axis, grid) for strip in strips), scale
+        size_word, scale, joined(_strip(strip, axis, grid) for strip in strips), scale
     )
 
 
@@ -110,7 +116,7 @@ def _ticks(axis: LogAxis) -> list[float]:
 
 
 def _strip(strip: Strip, axis: LogAxis, grid: Markup) -> Markup:
-    body = [grid, Markup('<path class="line" d="M0 {0}H{1}"/>').format(_LANE, WIDTH)]
+    body = [grid, path("line", "M0 {}H{}", _LANE, WIDTH)]
     for name, direction in (("p99", -1), ("mean", 1)):
         figures = [(getattr(mark, f"{name}_ns"), mark.fails) for mark in strip.marks]
         kinds = (
@@ -122,7 +128,7 @@ def _strip(strip: Strip, axis: LogAxis, grid: Markup) -> Markup:
         if limit:
             body.append(upright("limit", axis.place(limit), top, top + _LANE))
     return Markup('<div class="strip"><p>{}</p>{}</div>').format(
-        Markup(" ").join(_heading(strip)), picture(2 * _LANE, strip.sentence(), Markup("").join(body))
+        Markup(" ").join(_heading(strip)), picture(2 * _LANE, strip.sentence(), body)
     )
 
 
@@ -153,3 +159,39 @@ def _heading(strip: Strip) -> list[Markup]:
             )
         )
     return parts
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A host: its verdict, and the largest share that it uses of a limit. At 1, the limit is fully used; above 1, it is
+    broken."""
+
+    label: str
+    verdict: str
+    share: float
+
+
+def limit_use_chart(uses: Sequence[Use], label: str) -> Markup:
+    """Return the picture; empty if there are no hosts. ``label`` describes what it shows."""
+    if not uses:
+        return Markup("")
+    shares = [min(_MOST, max(_LEAST, use.share)) for use in uses]
+    axis = LogAxis(
+        min(math.log10(min(shares)), -1.0) - _USE_ROOM, max(math.log10(max(shares)), 0.3) + _USE_ROOM, 0, WIDTH
+    )
+    limit, shown = axis.place(1.0), [tick for tick in axis.round_values((1, 2, 5)) if tick != 1.0]
+    verdicts = [(use.verdict, share) for use, share in zip(uses, shares, strict=True)]
+    kinds = (
+        Marks("passes", [share for verdict, share in verdicts if verdict == PASS]),
+        Marks("neither", [share for verdict, share in verdicts if verdict not in (PASS, FAIL)]),
+        Marks("fails", [share for verdict, share in verdicts if verdict == FAIL], is_upright=True),
+    )
+    area = path("beyond", "M{0:.1f} 0H{1}V{2}H{0:.1f}Z", limit, WIDTH, HEIGHT)
+    drawn = overview(axis, shown, kinds, area, [upright("limit", limit, 0, HEIGHT)], len(uses), label)
+    # No other text takes the place of the limit's.
+    texts = [(axis.place(tick), _share_text(tick)) for tick in shown if abs(axis.place(tick) - limit) >= 0.11 * WIDTH]
+    return drawn + ticks(sorted([(limit, "the limit"), *texts]))
+
+
+def _share_text(share: float) -> str:
+    return f"{_units.format_number(share)} \u00d7" if share >= 2 else f"{_units.format_number(100 * share)} %"

@@ -19,22 +19,8 @@ from ..._run.columns import ALL_WORKERS
 from ..._run.words import size_text
 from ..changes import compared_rows
 from ..model import Host
-from .axes import (
-    BOTTOM,
-    LEFT,
-    MOST_LOADS,
-    RIGHT,
-    TOP,
-    LevelLine,
-    LogAxis,
-    chart,
-    duration_grid,
-    end_labels,
-    level_grid,
-    level_labels,
-    line,
-    thinned,
-)
+from .axes import LEFT, MOST_LOADS, RIGHT, LogAxis, thinned
+from .plot import Curve, Level, Plot
 
 SERIES = (("max", "latency_max_ns"), ("p99", "latency_p99_ns"), ("mean", "latency_mean_ns"), ("p50", "latency_p50_ns"))
 """The lines, each with its name (the metric without its prefix) and its column."""
@@ -73,46 +59,23 @@ def _chart(host: Host, load: str, rows: Sequence[Mapping[str, Any]]) -> Markup:
         for name, column in SERIES
     }
     limits, before = _limits(host, sizes), _before(host, rows)
-    x = LogAxis.around(sizes, LEFT, RIGHT)
-    y = LogAxis.around(
-        [value for points in (*lines.values(), before) for size, value in points]
-        + [value for name, value, first, last in limits],
-        BOTTOM,
-        TOP,
-    )
     # Commits wait for writes whose sizes differ from those of the commits.
     fitted = None if host.words.operation else _fitted(lines["mean"])
+    steps = [sizes[0] * (sizes[-1] / sizes[0]) ** (number / 24) for number in range(25)] if fitted else []
+    curves = [Curve(name, points, name, dots=True) for name, points in lines.items() if points]
+    curves += [Curve("mean reference", before, "before", "before")] if before else []
+    curves += [Curve("fit", [(size, fitted.latency_ns(size)) for size in steps], derived=True)] if fitted else []
+    plot = Plot(
+        LogAxis.around(sizes, LEFT, RIGHT),
+        host.words.size.capitalize(),
+        [(size, size_text(size)) for size in sizes],
+        curves,
+        [Level(value, *span, f"limit {name}", _limit_text(name, value)) for name, value, *span in limits],
+        first_on_top=True,
+    )
     what = f"Latency of {host.words.operation}s" if host.words.operation else "Latency"
-    parts = [
-        duration_grid(y, "Latency"),
-        level_grid(((x.place(size), size_text(size)) for size in sizes), host.words.size.capitalize()),
-    ]
-    levels = [_level(name, value, x.place(first), x.place(last), y.place(value)) for name, value, first, last in limits]
-    parts += [
-        Markup('<path class="{}" d="M{:.1f} {:.1f}H{:.1f}"/>').format(level.name, level.left, level.y, level.right)
-        for level in levels
-    ]
-    if fitted:
-        steps = [sizes[0] * (sizes[-1] / sizes[0]) ** (number / 24) for number in range(25)]
-        parts.append(
-            line(
-                "fit",
-                [
-                    (x.place(size), y.place(fitted.latency_ns(size)))
-                    for size in steps
-                    if y.holds(fitted.latency_ns(size))
-                ],
-            )
-        )
-    places = {name: [(x.place(size), y.place(value)) for size, value in points] for name, points in lines.items()}
-    earlier = [(x.place(size), y.place(value)) for size, value in before]
-    parts.append(line("mean reference", earlier))
-    parts += [line(name, points, dots=True) for name, points in reversed(places.items())]
-    parts.append(level_labels(levels, [*places.values(), earlier]))
-    ends = {**places, "before": earlier}
-    parts.append(end_labels((points[-1][1], name, name) for name, points in ends.items() if points))
     described = _description(lines, limits, fitted) + (" Before: the mean of the earlier runs." if before else "")
-    return chart("latency", f"{what} over {host.words.size}{load}", described, Markup("").join(parts))
+    return plot.chart("latency", f"{what} over {host.words.size}{load}", described)
 
 
 def _before(host: Host, rows: Sequence[Mapping[str, Any]]) -> list[tuple[int, float]]:
@@ -168,9 +131,8 @@ def _covers(tighter: tuple[str, float, int, int], limit: tuple[str, float, int, 
     return tighter[0] == limit[0] and tighter[1] <= limit[1] and tighter[2] <= limit[2] and limit[3] <= tighter[3]
 
 
-def _level(name: str, value: float, left: float, right: float, y: float) -> LevelLine:
-    """Return a limit as a line across the block sizes that it judges."""
-    return LevelLine(left - 6, right + 6, y, f"limit {name}", f"limit of {name} {_units.format_duration(value)}")
+def _limit_text(name: str, value: float) -> str:
+    return f"limit of {name} {_units.format_duration(value)}"
 
 
 def _description(
@@ -183,11 +145,7 @@ def _description(
         f"{_units.format_duration(last[1])} at {size_text(last[0])}."
     ]
     if limits:
-        parts.append(
-            "Dashed: "
-            + ", ".join(f"limit of {name} {_units.format_duration(value)}" for name, value, *span in limits)
-            + "."
-        )
+        parts.append(f"Dashed: {', '.join(_limit_text(name, value) for name, value, *span in limits)}.")
     if fitted:
         parts.append(f"{line_sentence(fitted)} The dotted line shows this.")
     return " ".join(parts)

@@ -19,22 +19,8 @@ from ..._run.columns import ALL_WORKERS
 from ..figures import colours_of, is_behind, shown_series
 from ..model import Host
 from ..series import Series, series_of
-from .axes import (
-    BOTTOM,
-    LEFT,
-    RIGHT,
-    TOP,
-    LevelLine,
-    LogAxis,
-    chart,
-    duration_grid,
-    end_labels,
-    level_grid,
-    level_labels,
-    line,
-    room_for,
-    text,
-)
+from .axes import LEFT, RIGHT, LogAxis
+from .plot import Curve, Level, Plot
 
 METRICS = ("latency_mean", "latency_p99", "response_mean", "response_p99")
 """Metrics that always have a chart if they have figures. Other metrics have one if there is a limit on them."""
@@ -108,37 +94,21 @@ def load_chart(host: Host, metric: str) -> Markup:
     loads = sorted({load for points in curves.values() for load, value in points})
     colours = colours_of(host, list(curves))
     bounds = _bounds(host, metric, colours)
-    x = LogAxis.around(loads, LEFT, RIGHT)
-    y = LogAxis.around(
-        [*(value for points in curves.values() for load, value in points), *(bound.value for bound in bounds)],
-        BOTTOM,
-        TOP,
+    highest = host.climbed.highest_passed if host.climbed and host.climbed.highest_passed in loads else None
+    plot = Plot(
+        LogAxis.around(loads, LEFT, RIGHT),
+        f"Load in {host.words.loads}",
+        [(load, str(load)) for load in loads],
+        [
+            Curve(f"size {colours[series]}", points, series.label, colours[series], dots=True)
+            for series, points in curves.items()
+        ],
+        [Level(bound.value, bound.first, bound.last, bound.name, bound.label) for bound in bounds],
+        passed=highest,
+        title="Response" if reserved else "Latency",
     )
-    places = {series: [(x.place(load), y.place(value)) for load, value in points] for series, points in curves.items()}
-    levels = [
-        LevelLine(x.place(bound.first) - 6, x.place(bound.last) + 6, y.place(bound.value), bound.name, bound.label)
-        for bound in bounds
-    ]
-    parts = [duration_grid(y, "Response" if reserved else "Latency")]
-    parts.append(level_grid(((x.place(load), f"{load}") for load in loads), f"Load in {host.words.loads}"))
-    parts += [
-        Markup('<path class="{}" d="M{:.1f} {:.1f}H{:.1f}"/>').format(level.name, level.left, level.y, level.right)
-        for level in levels
-    ]
-    parts += [line(f"size {colours[series]}", points, dots=True) for series, points in places.items()]
-    highest = host.climbed.highest_passed if host.climbed else None
-    passed = [_ends_of_mark(x.place(highest))] if highest in loads else []
-    parts += [_mark(ends) for ends in passed]
-    parts.append(level_labels(levels, [*places.values(), *(end for ends in passed for end in ends)]))
-    parts.append(end_labels((points[-1][1], colours[series], series.label) for series, points in places.items()))
-    words = _description(host, curves, bounds, highest if highest in loads else None, behind)
-    return chart(
-        "load",
-        f"{title} over the load{reserved}",
-        words,
-        Markup("").join(parts),
-        right=room_for(series.label for series in curves),
-    )
+    described = _description(host, curves, bounds, highest, behind)
+    return plot.chart("load", f"{title} over the load{reserved}", described, (series.label for series in curves))
 
 
 def _curves(host: Host, metric: str) -> tuple[dict[Series, Points], bool]:
@@ -180,19 +150,6 @@ def _bounds(host: Host, metric: str, colours: Mapping[Series, str]) -> list[_Bou
             )
             found.setdefault(series if by_stream else value, bound)
     return list(found.values())
-
-
-def _ends_of_mark(x: float) -> list[list[tuple[float, float]]]:
-    """Return the strokes at the highest load that passed. They are only at the ends of its grid line, so that there is
-    room for labels between them."""
-    return [[(x, TOP - 8), (x, TOP + 4)], [(x, BOTTOM - 10), (x, BOTTOM + 3)]]
-
-
-def _mark(ends: Sequence[Sequence[tuple[float, float]]]) -> Markup:
-    x, top = ends[0][0]
-    return Markup("").join(line("passed", end) for end in ends) + text(
-        "passed", x, top - 3, "passed up to here", "middle" if x > LEFT + 60 else "start"
-    )
 
 
 def _description(

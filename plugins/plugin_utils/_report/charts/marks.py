@@ -14,12 +14,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from markupsafe import Markup
 
-WIDTH = 1000
-"""The width of the picture in its own units, regardless of its width on the screen."""
+from .axes import Axis, joined, path
+
+WIDTH, HEIGHT = 1000, 66
+"""The width of pictures in their own units, regardless of their width on the screen, and the height of an overview."""
+_FEW = 60
+"""Marks are large up to this number of hosts or volumes."""
 
 _BIN = 12
 """The length of a section of the axis in which marks are piled up."""
@@ -29,13 +32,6 @@ _LEAST = 3
 """The height of the shortest bar in pixels."""
 _TICK, _TICK_IF_NARROW = 8, 16
 """The free space around the text of a tick, in percent of the width, and the same for narrow screens."""
-
-
-class Axis(Protocol):
-    """An axis, which determines the positions of values."""
-
-    def place(self, value: float) -> float:
-        """Return the position of a value, in units of the picture."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +44,36 @@ class Marks:
     """Whether the marks are short upright lines, which differ from dots and squares even in grey."""
 
 
-def picture(height: float, label: str, body: Markup) -> Markup:
+def picture(height: float, label: str, parts: Iterable[Markup]) -> Markup:
     """Return a picture of the given height that fills the available width."""
     return Markup(
         '<svg class="marks" width="100%" height="{0:.0f}" viewBox="0 0 {1} {0:.0f}" preserveAspectRatio="none" '
         'role="img" aria-label="{2}">{3}</svg>'
-    ).format(height, WIDTH, label, body)
+    ).format(height, WIDTH, label, joined(parts))
+
+
+def overview(
+    axis: Axis,
+    grid: Iterable[float],
+    kinds: Iterable[Marks],
+    area: Markup,
+    over: Sequence[Markup],
+    count: int,
+    label: str,
+) -> Markup:
+    """Return a picture of many hosts or volumes on one axis, with an area behind the marks."""
+    parts = [
+        area,
+        *(upright("grid", axis.place(tick), 0, HEIGHT) for tick in grid),
+        path("line", "M0 {}H{}", HEIGHT - 1, WIDTH),
+        piles(kinds, axis, HEIGHT - 2, 4 - HEIGHT, size_of(count)),
+    ]
+    return picture(HEIGHT, label, [*parts, *over])
+
+
+def size_of(count: int) -> int:
+    """Return the size of marks if there is one for each of some hosts or volumes."""
+    return LARGE if count <= _FEW else SMALL
 
 
 def piles(kinds: Iterable[Marks], axis: Axis, line: float, room: float, size: int = SMALL) -> Markup:
@@ -72,21 +92,17 @@ def piles(kinds: Iterable[Marks], axis: Axis, line: float, room: float, size: in
     paths: list[list[str]] = [[] for kind in shown]
     for place, found in sorted(counts.items()):
         below = 0
-        for path, kind, count in zip(paths, shown, found, strict=True):
+        for parts, kind, count in zip(paths, shown, found, strict=True):
             x = (place + 0.5) * _BIN
             if count and pitch < size:
-                path.append(_bar(x, first + direction * pitch * below, direction * pitch * count))
+                parts.append(_bar(x, first + direction * pitch * below, direction * pitch * count))
             else:
                 heights = [first + direction * pitch * number for number in range(below, below + count)]
                 # Shorter than other marks, so that a pile does not look like one line.
-                path.extend(_marks(x, heights, size - size // 4 if kind.is_upright else 0))
+                parts.extend(_marks(x, heights, size - size // 4 if kind.is_upright else 0))
             below += count
     look = "bar" if pitch < size else f"size{size}"
-    return Markup("").join(
-        Markup('<path class="{} {}" d="{}"/>').format(kind.name, look, "".join(path))
-        for kind, path in zip(shown, paths, strict=True)
-        if path
-    )
+    return joined(path(f"{kind.name} {look}", "".join(parts)) for kind, parts in zip(shown, paths, strict=True))
 
 
 def _marks(x: float, heights: Sequence[float], upright_size: int) -> Iterable[str]:
@@ -102,7 +118,7 @@ def _bar(x: float, start: float, height: float) -> str:
 
 def upright(name: str, x: float, top: float, bottom: float) -> Markup:
     """Return an upright line."""
-    return Markup('<path class="{}" d="M{:.1f} {:.1f}V{:.1f}"/>').format(name, x, top, bottom)
+    return path(name, "M{:.1f} {:.1f}V{:.1f}", x, top, bottom)
 
 
 def ticks(places: Iterable[tuple[float, str]]) -> Markup:
@@ -121,6 +137,4 @@ def ticks(places: Iterable[tuple[float, str]]) -> Markup:
                 Markup(' class="minor"') if is_minor else "", percent, anchor, words
             )
         )
-    return Markup('<svg class="ticks" width="100%" height="15" aria-hidden="true">{}</svg>').format(
-        Markup("").join(parts)
-    )
+    return Markup('<svg class="ticks" width="100%" height="15" aria-hidden="true">{}</svg>').format(joined(parts))

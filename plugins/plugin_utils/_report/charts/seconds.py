@@ -16,9 +16,11 @@ from markupsafe import Markup
 from ....module_utils import _units
 from ..._run.words import Words, mean_size_text, size_text
 from ..series import stream_text
-from .axes import LEFT, RIGHT, TOP, WIDTH, LogAxis, duration_grid, end_labels, level_grid, thinned
+from .axes import LEFT, RIGHT, WIDTH, Axis, joined, round_steps, thinned
+from .plot import Curve, Marks, Plot
 
 MAX_POINTS = 240
+_STEPS = [digit * 10**power for power in range(8) for digit in (1, 2, 5)]
 MOST_STEPS = 32
 MOST_STALLS = 10
 
@@ -60,22 +62,29 @@ def stalls(seconds: Sequence[Mapping[str, Any]], slowest: Sequence[Mapping[str, 
 
 def _figure(seconds: Sequence[Mapping[str, Any]], words: Words, slowest: Sequence[Mapping[str, Any]]) -> Markup:
     first = seconds[0]
-    p99, longest = (
-        _condensed(second["latency_p99_ns"] for second in seconds),
-        _condensed(second["latency_max_ns"] for second in seconds),
-    )
-    known = [value for value in (*p99, *longest) if value]
+    figures = {name: _condensed(second[f"latency_{name}_ns"] for second in seconds) for name in ("max", "p99")}
+    known = [value for values in figures.values() for value in values if value]
     if not known:
         return Markup("")
-    marked = stalls(seconds, slowest)
-    y = LogAxis.around([*known, *(latency for start, latency in marked)], _BOTTOM, TOP)
-    name = f"{_row_text(first, words)}, {len(seconds)} s"
+    marked, end = stalls(seconds, slowest), len(seconds)
+    plot = Plot(
+        Axis(0, end, LEFT + 2, RIGHT - 2),
+        "Second",
+        [(second - 0.5, f"{second} s") for second in round_steps(end, _STEPS)[1:]],
+        [
+            Curve(
+                name,
+                [((place + 0.5) * end / len(values), value) for place, value in enumerate(values)],
+                name if any(values) else "",
+            )
+            for name, values in figures.items()
+        ],
+        marks=[Marks("stall", "M{:.1f} {:.1f}m0 -1l-4 -8h8z", marked)],
+        bottom=_BOTTOM,
+    )
+    name = f"{_row_text(first, words)}, {end} s"
     described = f"{name}: slowest {first['operation']} {_units.format_duration(max(known))}"
     told = _stall_text(marked)
-    parts = [duration_grid(y, "Latency"), level_grid(_second_ticks(len(seconds)), "Second", bottom=_BOTTOM)]
-    parts += [_line("max", longest, y), _line("p99", p99, y), _marks(marked, len(seconds), y)]
-    ends = {name: next(filter(None, reversed(values)), None) for name, values in (("max", longest), ("p99", p99))}
-    parts.append(end_labels([(y.place(end), name, name) for name, end in ends.items() if end], lowest=_BOTTOM))
     return Markup(
         '<figure class="seconds"><details class="zoom"><summary><svg class="chart" viewBox="0 0 {w} {h}" '
         'role="img"><title>{title}</title><desc>{told}</desc>'
@@ -86,7 +95,7 @@ def _figure(seconds: Sequence[Mapping[str, Any]], words: Words, slowest: Sequenc
         title=described,
         caption=f"{name}. {told}" if told else name,
         told=told,
-        body=Markup("").join(parts),
+        body=joined(plot.parts()),
     )
 
 
@@ -110,38 +119,6 @@ def _condensed(values: Iterable[float | None]) -> list[float | None]:
     stretch = max(1, math.ceil(len(values) / MAX_POINTS))
     pieces = (values[start : start + stretch] for start in range(0, len(values), stretch))
     return [max((value for value in piece if value), default=None) for piece in pieces]
-
-
-def _second_ticks(seconds: int) -> list[tuple[float, str]]:
-    """Return the places and the texts of ticks at round seconds."""
-    rough = seconds / 6
-    step = next(
-        (digit * 10**power for power in range(8) for digit in (1, 2, 5) if digit * 10**power >= rough), max(1, seconds)
-    )
-    return [(_across(second - 0.5, seconds), f"{second} s") for second in range(step, seconds + 1, step)]
-
-
-def _across(second: float, seconds: int) -> float:
-    """Return the position on the axis of a time, given in seconds since the start of the step."""
-    return LEFT + 2 + min(1.0, max(0.0, second / seconds)) * (RIGHT - LEFT - 4)
-
-
-def _line(name: str, values: Sequence[float | None], axis: LogAxis) -> Markup:
-    """Return a line through the values, with gaps where there are none."""
-    path, pen = [], "M"
-    for index, value in enumerate(values):
-        if value:
-            path.append(f"{pen}{_across(index + 0.5, len(values)):.1f} {axis.place(value):.1f}")
-        pen = "L" if value else "M"
-    return Markup('<path class="line {}" d="{}"/>').format(name, "".join(path))
-
-
-def _marks(marked: Iterable[tuple[float, float]], seconds: int, axis: LogAxis) -> Markup:
-    """Return a triangle on each stall."""
-    path = "".join(
-        f"M{_across(start, seconds):.1f} {axis.place(latency) - 1:.1f}l-4 -8h8z" for start, latency in marked
-    )
-    return Markup('<path class="stall" d="{}"/>').format(path) if path else Markup("")
 
 
 def _stall_text(marked: Sequence[tuple[float, float]]) -> str:

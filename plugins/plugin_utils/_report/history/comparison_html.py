@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from ....module_utils import _units
 from ..changes import change_text, fact_text, figure_text, interval, percent, row_text
-from ..charts import interval as interval_chart
+from ..charts.rows import ChangeAxis, change_picture, change_scale
 from ..page.columns import LONG_TEXT, NAME, NUMBER, PICTURE, TEXT, Column, filled
 from ..template import render_page
 from .comparison_txt import class_sentence, host_sentence
@@ -36,7 +36,7 @@ def render_comparison(
         for each in comparison[part]
         for key in ("change", "lower_bound", "upper_bound")
     ]
-    axis = interval_chart.Axis.around(bounds, comparison["margin"])
+    axis = ChangeAxis.around(bounds, comparison["margin"])
     counts = Counter(host["outcome"] for host in comparison["hosts"])
     return render_page(
         "comparison.html.j2",
@@ -62,14 +62,14 @@ def render_comparison(
     )
 
 
-def _class_columns(axis: interval_chart.Axis) -> list[Column[Mapping[str, Any]]]:
+def _class_columns(axis: ChangeAxis) -> list[Column[Mapping[str, Any]]]:
     return [
         Column("Class", NAME, lambda part: part["class"]),
         Column("Outcome", TEXT, lambda part: _badge(part["outcome"])),
         Column("Volumes", NUMBER, lambda part: part["hosts"]),
         Column("Runs", NUMBER, lambda part: f"{part['runs_before']} + {part['runs_after']}"),
         Column(
-            interval_chart.scale(axis),
+            change_scale(axis),
             PICTURE,
             lambda part: _picture(axis, part) if part["hold_against_class"] else "",
         ),
@@ -77,11 +77,11 @@ def _class_columns(axis: interval_chart.Axis) -> list[Column[Mapping[str, Any]]]
     ]
 
 
-def _host_columns(axis: interval_chart.Axis) -> list[Column[Mapping[str, Any]]]:
+def _host_columns(axis: ChangeAxis) -> list[Column[Mapping[str, Any]]]:
     return [
         Column("Host", NAME, lambda host: host["host"]),
         Column("Change", NUMBER, _change, _interval),
-        Column(interval_chart.scale(axis), PICTURE, lambda host: _picture(axis, host)),
+        Column(change_scale(axis), PICTURE, lambda host: _picture(axis, host)),
         Column("Outcome", TEXT, lambda host: _badge(host["outcome"])),
         Column("Beyond its class", NUMBER, _beyond, _worst_row),
         Column("Runs", NUMBER, _runs, _smallest),
@@ -131,5 +131,5 @@ def _remarks(host: Mapping[str, Any]) -> Markup:
     return Markup("").join([host_sentence(host), *most, *changes])
 
 
-def _picture(axis: interval_chart.Axis, each: Mapping[str, Any]) -> Any:
-    return interval_chart.picture(axis, each["change"], each["lower_bound"], each["upper_bound"], each["outcome"])
+def _picture(axis: ChangeAxis, each: Mapping[str, Any]) -> Any:
+    return change_picture(axis, each["change"], each["lower_bound"], each["upper_bound"], each["outcome"])

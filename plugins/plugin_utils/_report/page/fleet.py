@@ -16,8 +16,7 @@ from ....module_utils import _units
 from ..._numerics.likeness import FEWEST_ALIKE, likeness
 from ..._run.columns import ALL_WORKERS, Step
 from ..._run.verdicts import FAIL, PASS, WARN
-from ..charts.fleet import Mark, Strip
-from ..charts.limit_use import Use, limit_use_chart
+from ..charts.fleet import Mark, Strip, Use, limit_use_chart
 from ..figures import Cell, cells
 from ..folding import brief
 from ..model import Host, Model

@@ -15,12 +15,11 @@ from markupsafe import Markup
 from ....module_utils import _units
 from ..._run.verdicts import PASS
 from ..changes import compared_rows, figure_text, percent, row_text
-from ..charts.bound import bound_bar
 from ..charts.distribution import distribution_charts
 from ..charts.dots import first_pass_charts, worker_charts
-from ..charts.interval import Axis, picture, scale
 from ..charts.latency import latency_charts
 from ..charts.load import capacity_chart, load_charts
+from ..charts.rows import ChangeAxis, change_picture, change_scale, limit_bar
 from ..charts.seconds import seconds_charts
 from ..facts import ShownFact, grouped_facts
 from ..fidelity import Property, fidelity_of
@@ -86,7 +85,7 @@ class HostSection:
                 "rows": judges_text(self.of.words, limit["rows"], str(limit["metric"]), bool(limit["hard"])),
                 "verdict": limit["verdict"],
                 "sentence": limit["worst"]["reason"],
-                "bar": bound_bar(limit) if self.of.intervals else "",
+                "bar": limit_bar(limit) if self.of.intervals else "",
                 "share": f"{limit['rows_not_passed']} of {limit['rows_judged']}"
                 if limit["rows_judged"]
                 else "none judged",
@@ -117,8 +116,9 @@ class HostSection:
         if change is not None and bound is not None and margin is not None:
             # On the logarithmic scale, the two bounds have the same distance from the change.
             lower = (1 + change) ** 2 / (1 + bound) - 1
-            axis = Axis.around((lower, change, bound), margin)
-            drawn.update(scale=scale(axis), picture=picture(axis, change, lower, bound, str(said.get("outcome"))))
+            axis = ChangeAxis.around((lower, change, bound), margin)
+            drawn["scale"] = change_scale(axis)
+            drawn["picture"] = change_picture(axis, change, lower, bound, str(said.get("outcome")))
         return drawn
 
     @property

@@ -12,14 +12,7 @@ import xml.etree.ElementTree as ET
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.line import fit_line
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes import (
-    LevelLine,
-    LogAxis,
-    end_labels,
-    level_labels,
-    thinned,
-)
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.bound import bound_bar
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.axes import LogAxis, thinned
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.distribution import (
     distribution_charts,
     percentile_points,
@@ -27,6 +20,12 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.distr
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.dots import first_pass_charts, worker_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.latency import latency_charts, line_sentence
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.plot import (
+    end_labels,
+    labels_beside,
+    level_places,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.rows import limit_bar
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.seconds import seconds_charts, stalls
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import build_model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.host import HostSection
@@ -116,12 +115,15 @@ def test_a_single_block_size_has_no_chart_over_block_sizes(tmp_path):
     ids=["each above its line", "close together", "under another line", "beside another line", "at the edge"],
 )
 def test_the_label_of_a_limit_covers_neither_another_one_nor_a_line(heights, course, places):
-    labels = level_labels([LevelLine(60, 240, y, "limit", "limit of p99 2 ms") for y in heights], [course])
+    words = "limit of p99 2 ms"
+    levels = [[(60, y), (240, y)] for y in heights]
+    labels = labels_beside([("limit", words, level_places(60, 240, y, words)) for y in heights], [course, *levels])
     assert [(round(float(x)), round(float(y))) for x, y in re.findall(r'x="([\d.]+)" y="([\d.]+)"', labels)] == places
 
 
 def test_a_label_of_a_limit_ends_within_the_chart():
-    (start,) = re.findall(r'x="([\d.]+)"', level_labels([LevelLine(390, 402, 100, "limit", "limit of p99 2 ms")], []))
+    words = "limit of p99 2 ms"
+    (start,) = re.findall(r'x="([\d.]+)"', labels_beside([("limit", words, level_places(390, 402, 100, words))], []))
     assert float(start) < 300
 
 
@@ -153,7 +155,8 @@ def test_the_percentile_curve_shows_limits(tmp_path):
     percentiles, strips = distribution_charts(host_of(tmp_path))
     assert {"50 %", "90 %", "99 %", "99.9 %", "1 MiB", "Share of writes that took no longer"} <= {*texts(percentiles)}
     assert "99.99 %" not in texts(percentiles)
-    assert len(paths(percentiles, "limit mark")) == 2
+    (crosses,) = paths(percentiles, "limit mark")
+    assert crosses.get("d").count("M") == 2
     assert "2 ms at 99 %, 10 ms at 99.9 %" in parsed(percentiles).find("desc").text
     assert len(paths(strips, "fill s0")) == 1
     assert "4 KiB 100 us to 200 us" in parsed(strips).find("desc").text
@@ -200,7 +203,7 @@ def test_an_axis_has_a_few_round_ticks(low, high, ticks):
 
 def test_labels_do_not_overlap():
     marks = re.findall(
-        r'y="([\d.]+)"', str(end_labels([(50, "a", "a"), (51, "b", "b"), (220, "c", "c"), (221, "d", "d")]))
+        r'y="([\d.]+)"', str(end_labels([(50, "a", "a"), (51, "b", "b"), (220, "c", "c"), (221, "d", "d")], 222))
     )
     heights = [float(mark) for mark in marks]
     assert all(after - before >= 12.9 for before, after in zip(heights, heights[1:], strict=False))
@@ -322,7 +325,7 @@ def test_the_first_pass_is_compared_with_later_ones(tmp_path):
 def test_a_limit_has_a_bar_with_its_figure_and_bound(limit, words, dot):
     usual = {"metric": "latency_mean", "bound": "max", "limit_value": 2e6, "unit": "ns"}
     asked = {**{key: limit.pop(key, value) for key, value in usual.items()}, "worst": limit}
-    bar = bound_bar(asked)
+    bar = limit_bar(asked)
     assert parsed(bar).find("title").text == words
     assert float(re.match(r"M([\d.]+)", paths(bar, "dots p99")[0].get("d"))[1]) == pytest.approx(dot, abs=0.6)
     assert len(paths(bar, "reach")) == ("at most" in words)
@@ -355,7 +358,7 @@ def test_formatting_the_files_is_told_apart(tmp_path):
 
 def test_what_was_not_measured_has_no_bar():
     assert (
-        bound_bar(
+        limit_bar(
             {"metric": "latency_mean", "bound": "max", "limit_value": 1e6, "unit": "ns", "worst": {"value": None}}
         )
         == ""

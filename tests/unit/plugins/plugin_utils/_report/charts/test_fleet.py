@@ -11,8 +11,13 @@ import re
 import xml.etree.ElementTree as ET
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.fleet import Mark, Strip, fleet_chart
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.limit_use import Use, limit_use_chart
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.fleet import (
+    Mark,
+    Strip,
+    Use,
+    fleet_chart,
+    limit_use_chart,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.marks import WIDTH
 
 MS = 1_000_000

@@ -7,10 +7,16 @@
 from __future__ import annotations
 
 import math
+import re
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.changes import interval, percent, row_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.interval import WIDTH, Axis, picture, scale
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.rows import (
+    WIDTH,
+    ChangeAxis,
+    change_picture,
+    change_scale,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.comparison_html import render_comparison
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.comparison_txt import comparison_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
@@ -241,22 +247,22 @@ def test_hostile_text_is_harmless():
 
 
 def test_the_axis_is_logarithmic_and_has_the_margin():
-    axis = Axis.around([-0.05, 1.0, None], 0.1)
+    axis = ChangeAxis.around([-0.05, 1.0, None], 0.1)
     assert axis.place(0.0) < axis.place(0.1) < axis.place(1.0) < WIDTH
     assert axis.place(1.0) - axis.place(0.0) == pytest.approx(
         math.log(2) / math.log(1.1) * (axis.place(0.1) - axis.place(0.0))
     )
     assert axis.place(-0.1) > 0
-    assert "+100%" in scale(axis)
+    assert "+100%" in change_scale(axis)
 
 
 def test_what_lies_beyond_the_axis_is_an_arrow_at_its_edge():
-    axis = Axis.around([50.0, -0.999999], 0.1)
+    axis = ChangeAxis.around([50.0, -0.999999], 0.1)
     assert (axis.place(50.0), axis.place(-0.999999)) == (axis.place(4.0), axis.place(-0.75))
-    assert picture(axis, 50.0, 40.0, 60.0, "worse").count("<path") == 2
-    assert picture(axis, 0.1, 0.0, 0.2, "worse").count("<path") == 0
-    assert picture(axis, None, None, None, "inconclusive") == ""
-    assert picture(axis, 0.1, None, None, "inconclusive").count("interval") == 1  # only the picture's CSS class
+    assert len(re.findall("M[^ ]+ 7L", change_picture(axis, 50.0, 40.0, 60.0, "worse"))) == 2
+    assert not re.findall("M[^ ]+ 7L", change_picture(axis, 0.1, 0.0, 0.2, "worse"))
+    assert change_picture(axis, None, None, None, "inconclusive") == ""
+    assert change_picture(axis, 0.1, None, None, "inconclusive").count("interval") == 1  # only the picture's CSS class
 
 
 def test_changes_are_written_for_people():

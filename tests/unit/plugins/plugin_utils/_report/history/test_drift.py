@@ -187,7 +187,7 @@ def test_a_chart_marks_what_counts_what_does_not_and_what_is_beyond():
     assert svg.count('class="limit"') == 1
     assert re.findall(r'class="mark"[^>]*>([^<]+)<', svg) == ["◇", "K•", "F"]
     assert re.findall(r'class="point"[^>]*>([^<]+)<', svg) == ["+25 %", "+25 %?"]
-    assert svg.count('line class="point preliminary"') == 1
+    assert svg.count('path class="point preliminary"') == 1
 
 
 def test_up_is_worse_in_a_chart_whatever_the_figure():
@@ -195,7 +195,7 @@ def test_up_is_worse_in_a_chart_whatever_the_figure():
         usual, limit = (100.0, 90.0) if figure == "bytes_per_s" else (100.0, 110.0)
         svg = chart(series([row(values, usual=usual, limit=limit)], figure), certificates(2), [])
         first, second = re.search(r'class="row c0" d="M[\d.]+ ([\d.]+)L[\d.]+ ([\d.]+)"', svg).groups()
-        return float(first), float(second), float(re.search(r'class="limit"[^>]* y1="([\d.]+)"', svg)[1])
+        return float(first), float(second), float(re.search(r'class="limit" d="M\d+ ([\d.]+)H', svg)[1])
 
     for values, figure in (([100.0, 130.0], "latency_mean_ns"), ([100.0, 70.0], "bytes_per_s")):
         usual, worse, limit = heights(values, figure)
