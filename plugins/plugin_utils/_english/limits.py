@@ -17,8 +17,7 @@ from .._run.columns import ALL_OPERATIONS, ALL_STREAMS, ALL_WORKERS
 from .._run.findings import ENDED_EARLY, NO_ROW
 from .._run.verdicts import FAIL, PASS
 from .._run.words import Words, row_size_text
-from .disturbances import disturbances_text
-from .shares import share_text
+from .parts import deviation_text, disturbances_text
 
 Judged = Mapping[str, Any]
 """A judgement of a limit, or the finding derived from it."""
@@ -125,14 +124,6 @@ def _waiver(judged: Judged) -> str:
         f"waived until {waiver['until']} ({waiver['text']})"
         if judged["waiver"]
         else f"the waiver {waiver['text']} expired on {waiver['until']}"
-    )
-
-
-def deviation_text(deviation: Mapping[str, Any]) -> str:
-    """Describe how much a share differs from the requested share."""
-    return (
-        f"{share_text(deviation)} {_units.format_ratio(deviation['achieved'])} instead of "
-        f"{_units.format_ratio(deviation['asked'])}"
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from .._durability.cut import CHECK_KEPT, CHECK_LOST
 from .._english.findings import in_words
-from .._english.told import NOTHING_MEASURED
+from .._english.verdicts import NOTHING_MEASURED
 from .._judge.durability import chance_bound, claim_of, findings_of, losses_of, torn_notes
 from .._judge.flushes import flush_notes
 from .._judge.worst import worst

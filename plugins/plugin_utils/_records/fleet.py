@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from .._english.findings import in_words
-from .._english.fleet import told_fleet
+from .._english.verdicts import fleet_with_sentences
 from .._judge.fleet import judge_fleet, lacks_verdict
 from .._judge.judged_records import judged_records
 from .._kinds import CHECK_MODE, kind_of
@@ -49,7 +49,7 @@ def fleet_verdict(run: Mapping[str, Any], records: Iterable[HostRecord]) -> dict
     """Judge a fleet and return the content of verdict.json. Records are iterated only once. Raises PolicyError if the
     run's policy names an unknown verdict."""
     check_mode = kind_of(run) is CHECK_MODE
-    return told_fleet(judge_fleet(run, (with_verdict(record, check_mode) for record in records)))
+    return fleet_with_sentences(judge_fleet(run, (with_verdict(record, check_mode) for record in records)))
 
 
 def with_verdict(record: HostRecord, check_mode: bool) -> HostRecord:

@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 
 from .._english.findings import in_words
-from .._english.told import NOTHING_MEASURED, told
+from .._english.verdicts import NOTHING_MEASURED, with_sentences
 from .._estimate.target import TARGET_FACTS
 from .._judge.capacity import Capacity
 from .._judge.early_end import notes_of_kept_steps
@@ -60,7 +60,7 @@ def judge_record(
     together: Mapping[str, Capacity] | None = None,
 ) -> dict[str, Any]:
     """Return the judged part of a host's record, with its sentences. See :func:`judge_host`."""
-    return told(
+    return with_sentences(
         judge_host(record, tables, profile, today, together), tables.words if tables else words_of(record.load_unit)
     )
 
@@ -164,7 +164,7 @@ def _with_error(
     return replace(
         blank(run, host, volume, NO_MEASUREMENT, facts),
         error={"reason": reason, **why},
-        **told(unmeasured(found), words_of("")),
+        **with_sentences(unmeasured(found), words_of("")),
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from .._english.findings import in_words
 from .._english.lock_figures import pair_text
-from .._english.told import NOTHING_MEASURED
+from .._english.verdicts import NOTHING_MEASURED
 from .._judge.lock_limits import limits_of
 from .._judge.locks import NO_PAIR, findings_of, notes_of
 from .._judge.worst import worst
