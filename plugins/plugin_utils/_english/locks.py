@@ -61,20 +61,25 @@ _SLOW_CALL = 0.25
 """The share of a late hand-over from which on the duration of one request explains it."""
 
 Finding = Mapping[str, Any]
-_Texts = Mapping[str | tuple[str, str], str]
-"""The templates by the code of a finding, or by the code and the step if the step matters."""
+_Texts = Mapping[str, str | Mapping[str, str]]
+"""The templates by the code of a finding. If the step matters, they are by step, and the usual one has no step."""
 
 _LONG_PAUSE = "at the failover of the file server, the "
 _GRANTED = "{other} got the lock while {holder} held it"
 
+_GRANTED_TEXTS = {
+    "": _GRANTED,
+    SAME_HOST: "two processes of {holder} held the lock at once",
+    UNDER_LOAD: f"{_GRANTED} and wrote at full load",
+    SERVER_FAILOVER: f"{_GRANTED}, when the file server failed over",
+    CUT_OFF: f"{_GRANTED}, before that host was cut off",
+    HOST_LOST: f"{_GRANTED}, before that host was lost",
+    POD_DELETED: f"{_GRANTED}, although its tester still ran",
+}
+
 _BROKEN: _Texts = {
-    "granted": _GRANTED,
-    ("granted", SAME_HOST): "two processes of {holder} held the lock at once",
-    ("granted", UNDER_LOAD): f"{_GRANTED} and wrote at full load",
-    ("granted", SERVER_FAILOVER): f"{_GRANTED}, when the file server failed over",
-    ("granted", CUT_OFF): f"{_GRANTED}, before that host was cut off",
-    ("granted", HOST_LOST): f"{_GRANTED}, before that host was lost",
-    ("granted", POD_DELETED): f"{_GRANTED}, although its tester still ran",
+    "granted": _GRANTED_TEXTS,
+    "lock_lost_at_failover": _GRANTED_TEXTS,
     "refused_by_error": "[{asking_holder} could not take a free lock: it got {error}|{other} asked for the lock that "
     "{holder} held and got {error}, which is an error and not a refusal (EAGAIN or EACCES)]",
     "not_released": "{other} never got the lock after {holder} {released}",
@@ -83,16 +88,20 @@ _BROKEN: _Texts = {
     "torn": "[{torn:count} of the ]records that {first} and {second} updated under the lock were torn when they were "
     "read",
     "write_lost": "{host} does not read what it has just written there, although the write succeeded",
-    "write_error": "a write of {holder}{to} failed with {error}",
-    ("write_error", UNDER_LOAD): "a write of {holder}{to} failed with {error} under full load",
-    ("write_error", SERVER_FAILOVER): "a write of {holder}{to} failed with {error} at the failover of the file server",
+    "write_error": {
+        "": "a write of {holder}{to} failed with {error}",
+        UNDER_LOAD: "a write of {holder}{to} failed with {error} under full load",
+        SERVER_FAILOVER: "a write of {holder}{to} failed with {error} at the failover of the file server",
+    },
     "verification_error": "the verification of its lock failed on {holder} with {error}",
     "never_taken_over": "{other} did not get the lock[ within {takeover_ns:duration}] after {holder} was {lost}",
     "late_write_landed": "{late} of {holder}{to} landed {landed}",
-    "acknowledged_lost": "[{lost_writes:count} of the ][{acknowledged:count} ]writes that the file server had "
-    "acknowledged to {holder} were gone after {other} had taken over",
-    ("acknowledged_lost", SERVER_FAILOVER): "[{lost_writes:count} of the ][{acknowledged:count} ]writes that the file "
-    "server had acknowledged to {holder} were gone after the failover",
+    "acknowledged_lost": {
+        "": "[{lost_writes:count} of the ][{acknowledged:count} ]writes that the file server had "
+        "acknowledged to {holder} were gone after {other} had taken over",
+        SERVER_FAILOVER: "[{lost_writes:count} of the ][{acknowledged:count} ]writes that the file "
+        "server had acknowledged to {holder} were gone after the failover",
+    },
     "pause_not_ended": "the writes of {holder} did not continue[ within {write_pause_max_ns:duration}] after the "
     "failover of the file server",
     "lock_lost_after_failover": "{other} got the lock while {holder} held it, [{after_ns:duration} ]after the writes "
@@ -164,8 +173,10 @@ _OPEN: _Texts = {
 """Why a step decides nothing, by the code of the finding."""
 
 _NOT_COVERED: _Texts = {
-    "no_command": "locks_cut_command is not set for {holder}",
-    ("no_command", SERVER_FAILOVER): "locks_server_command is not set",
+    "no_command": {
+        "": "locks_cut_command is not set for {holder}",
+        SERVER_FAILOVER: "locks_server_command is not set",
+    },
     "no_confirm": "locks_confirm of {holder} is not the name of that host",
     "no_privilege": "packets cannot be filtered on {holder} without root",
     "no_nft": "{holder} has no nft",
@@ -175,8 +186,6 @@ _NOT_COVERED: _Texts = {
 }
 """Which prerequisite of a step is missing, by the code of the finding."""
 
-_ALIKE = {"lock_lost_at_failover": "granted"}
-"""Codes with the texts of another code."""
 _SAID = (
     *("errno", "host", "log", "other_path", "output", "path", "problem", "said"),
     *("setting", "user", "value", "verb", "wanted", "way", "when", "why"),
@@ -238,8 +247,9 @@ def why_not_covered(finding: Finding) -> str:
 
 def _of_code(texts: _Texts, finding: Finding) -> str:
     """Return the text for the code of a finding; empty if the code is not known."""
-    code = finding["code"]
-    template = texts.get((_ALIKE.get(code, code), finding.get("step", ""))) or texts.get(_ALIKE.get(code, code))
+    template = texts.get(finding["code"], "")
+    if isinstance(template, Mapping):
+        template = template.get(finding.get("step", "")) or template[""]
     return phrase(template, _values(finding)) if template else ""
 
 

@@ -66,11 +66,7 @@ def _unsteady(note: Note, words: Words) -> str:
 
 
 def _plateau(note: Note, words: Words) -> str:
-    where = (
-        "In {operation}s of {stream} with {load}"
-        if words.layout.by_stream
-        else "At {block_size_bytes:step_size} with {load}"
-    )
+    where = "In {operation}s of {stream}" if words.layout.by_stream else "At {block_size_bytes:step_size}"
     return phrase(
         where
         + " with {load}, from second {from_second} on, the rate stayed at {share:ratio,2} of the rate before, with "

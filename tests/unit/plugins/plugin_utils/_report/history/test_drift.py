@@ -259,7 +259,7 @@ def test_certificates_of_one_day_are_told_apart_by_their_times():
 @pytest.mark.parametrize("count", [1, 2, 8, 9, 10, 28])
 def test_the_dates_below_a_chart_do_not_overlap(count):
     drawn = chart(series([row([100_000.0] * count)]), certificates(count), [])
-    dates = re.findall(r'<text x="([0-9.]+)" y="[0-9]+" text-anchor="(\w+)">(2026-\S+?)</text>', drawn)
+    dates = re.findall(r'<text class="tick" x="([0-9.]+)" y="[0-9.]+" text-anchor="(\w+)">(2026-\S+?)</text>', drawn)
     lefts = [float(x) - {"start": 0, "middle": 31, "end": 62}[anchor] for x, anchor, dummy in dates]
     assert all(later - earlier >= 62 for earlier, later in zip(lefts, lefts[1:]))
     assert [dates[0][2], dates[-1][2]] == ["2026-01-01", f"2026-01-{count:02}"]
