@@ -36,13 +36,17 @@ STORAGE, SYSTEM, VIRTUAL, MQ = "storage", "operating system", "virtualization or
 class Advice:
     """The symptom as a part of a sentence, the next step, and who else can help.
 
-    ``hosts_are`` describes hosts with the symptom, for symptoms of hosts that break several limits.
+    ``hosts_are`` describes hosts with the symptom, for symptoms of hosts that break several limits. ``consequence`` is
+    what follows for a queue manager, and ``of_streams`` for other users of the storage if that differs; they are empty
+    if it depends on the figures.
     """
 
     seen: str
     next_step: str
     who: tuple[str, ...]
     hosts_are: str = ""
+    consequence: str = ""
+    of_streams: str = ""
 
     @property
     def text(self) -> str:
@@ -56,6 +60,9 @@ def together(advices: Sequence[Advice]) -> str:
     steps = " ".join(dict.fromkeys(advice.next_step for advice in advices))
     return f"{steps} (Talk to: {', '.join(who)}.)" if who else steps
 
+
+UNDECIDED = "Nothing is proven: this storage may meet the limit or break it."
+UNKNOWN = "Nothing is known about this storage."
 
 SYMPTOMS = {
     "disturbed": Advice(
@@ -173,27 +180,32 @@ kind."""
 OTHERS = {
     "open": Advice(
         "the figures decide nothing",
-        "Set sweep_duration to the stated number of seconds, if there is one. Storage at its limit has no "
-        "reserve: ask for a faster class.",
+        "Set sweep_duration to the stated number of seconds, if there is one. Storage at its limit has no"
+        " reserve: ask for a faster class.",
         (STORAGE,),
     ),
-    "too_few": Advice("too few writes", "Measure longer: do not set sweep_duration, so that the profile decides.", ()),
+    "too_few": Advice(
+        "too few writes",
+        "Measure longer: do not set sweep_duration, so that the profile decides.",
+        (),
+    ),
     "nothing": Advice(
         "the run measured nothing to which the limit applies",
-        "Include what the limit applies to in sweep_block_sizes and sweep_queue_managers or, in a commit run, in "
-        "sweep_message_sizes and sweep_apps. A commit run needs its own profile, because it has no block sizes.",
+        "Include what the limit applies to in sweep_block_sizes and sweep_queue_managers or, in a commit "
+        "run, in sweep_message_sizes and sweep_apps. A commit run needs its own profile, because it has "
+        "no block sizes.",
         (),
     ),
     "no_stream": Advice(
         "the run measured nothing to which the limit applies",
-        "Measure a workload with the stream and the operation that the limit names (sweep_workload), or judge this "
-        "workload by a profile that is made for it.",
+        "Measure a workload with the stream and the operation that the limit names (sweep_workload), or "
+        "judge this workload by a profile that is made for it.",
         (),
     ),
     "pace": Advice(
         "operations were due faster than they were completed",
-        "Try a lower load, or ask for storage that completes more operations per second. If its latency is low "
-        "nevertheless, give the stream more workers.",
+        "Try a lower load, or ask for storage that completes more operations per second. If its latency "
+        "is low nevertheless, give the stream more workers.",
         (STORAGE,),
     ),
     "capacity": Advice(
@@ -204,137 +216,155 @@ OTHERS = {
     ),
     "headroom": Advice(
         "the volume carries less than required",
-        "Ask for storage with a lower latency, or with more bandwidth if the messages are large. If more clients "
-        "commit at the same time, they share writes.",
-        (STORAGE, MQ),
+        "Ask for storage with a lower latency, or with more bandwidth if the messages are large. If more "
+        "clients commit at the same time, they share writes.",
+        (
+            STORAGE,
+            MQ,
+        ),
     ),
     "no_target": Advice(
         "it is not known which rate the volume must carry",
-        "Set sweep_target to the operations per second that the volume must carry. If no load met the other limits, "
-        "solve that problem first.",
+        "Set sweep_target to the operations per second that the volume must carry. If no load met the "
+        "other limits, solve that problem first.",
         (),
     ),
     "no_headroom": Advice(
         "it is not known how much the volume carries",
-        "Set sweep_target, and sweep block sizes from 4 KiB up to the log buffer. "
-        "docs/estimates.md explains when estimates are valid.",
+        "Set sweep_target, and sweep block sizes from 4 KiB up to the log buffer. docs/estimates.md "
+        "explains when estimates are valid.",
         (),
     ),
-    "waived": Advice("a waiver excuses the limit", "Remove the cause before the waiver expires.", (STORAGE, MQ)),
+    "waived": Advice(
+        "a waiver excuses the limit",
+        "Remove the cause before the waiver expires.",
+        (
+            STORAGE,
+            MQ,
+        ),
+    ),
     "io_error": Advice(
         "a write failed",
-        "Put no recovery log there. Look in the system log of the host for errors of this device, and have "
-        "the device or path replaced.",
-        (STORAGE, SYSTEM),
+        "Put no recovery log there. Look in the system log of the host for errors of this device, and "
+        "have the device or path replaced.",
+        (
+            STORAGE,
+            SYSTEM,
+        ),
+        consequence="A queue manager cannot commit a persistent message that it cannot write to its log.",
+        of_streams="Programs that use this storage cannot rely on it: a read or a write failed.",
     ),
     "hung": Advice(
         "a write did not return",
         "Put no recovery log there. Look in the system log of the host for timeouts and lost paths at that time.",
-        (STORAGE, SYSTEM),
+        (
+            STORAGE,
+            SYSTEM,
+        ),
+        consequence="As long as such a write lasts, a queue manager acknowledges no persistent message.",
+        of_streams="As long as such an operation lasts, everything that depends on it is blocked.",
     ),
-    "ended_early": Advice("the tester was stopped", "Measure again, and let the run finish.", ()),
+    "ended_early": Advice(
+        "the tester was stopped",
+        "Measure again, and let the run finish.",
+        (),
+        consequence="Only a part of the run was measured, so nothing is decided.",
+    ),
     "left_open": Advice(
         "the sweep was told to end early, and a limit was broken",
-        "Correct what broke the limit, and measure again. To measure every step all the same, set sweep_end_early: "
-        "none.",
+        "Correct what broke the limit, and measure again. To measure every step all the same, set "
+        "sweep_end_early: none.",
         (),
+        consequence="Limits on steps that were not measured to their end are undecided.",
     ),
     "throttled": Advice(
         "steps ended early although the volume was throttled",
         "Measure again with sweep_end_early: fail, for as long as the volume has to sustain its load.",
         (),
+        consequence="It is not known how long writes take after the volume has used up its allowance.",
     ),
     "other_mount": Advice(
         "another mount point was measured than before",
         "Mount the file system, and measure again. If it has moved, name its new mount point in "
         "workspace_expect_mount.",
         (SYSTEM,),
+        consequence="It is not known whether the file system of the queue managers was measured, or the disk below it.",
     ),
     "no_figures": Advice(
         "the source does not provide the figures",
         "Observe with a source that provides the figures, see docs/observe.md.",
         (),
+        consequence="The duration of log writes is not known.",
     ),
     "unreachable": Advice(
         "the host cannot be reached",
         "Connect to the host with ssh as Ansible does. When that works, certify these hosts again with --limit.",
         (SYSTEM,),
+        consequence=UNKNOWN,
     ),
     "missing": Advice(
         "the host did not report",
         "Look in Ansible's output for the last task of the host. If its tester was started, "
         "playbooks/collect.yml fetches what it measured.",
         (),
+        consequence=UNKNOWN,
     ),
     "collect": Advice(
         "the results could not be used",
         "Run playbooks/collect.yml for this run. If the problem remains, measure the host again.",
         (SYSTEM,),
+        consequence=UNKNOWN,
     ),
     "error": Advice(
-        "nothing could be measured", "Correct the reported problem, and measure the host again.", (SYSTEM,)
+        "nothing could be measured",
+        "Correct the reported problem, and measure the host again.",
+        (SYSTEM,),
+        consequence=UNKNOWN,
     ),
     "skipped": Advice(
         "a queue manager's log is not on this host",
         "Nothing, if this is a passive node. Otherwise mount the file system of the log, or correct "
         "LogPath, and measure the host again.",
         (SYSTEM,),
+        consequence="This host is not certified for this queue manager.",
     ),
     "worse": Advice(
         "worse than its baseline",
-        "Find out what changed since the baseline: firmware, paths, neighbours, settings. playbooks/status.yml "
-        "lists the changes that it knows of.",
-        (STORAGE, SYSTEM),
+        "Find out what changed since the baseline: firmware, paths, neighbours, settings. "
+        "playbooks/status.yml lists the changes that it knows of.",
+        (
+            STORAGE,
+            SYSTEM,
+        ),
+        consequence="Persistent commits wait longer than when the baseline was made, even if every limit is met.",
+        of_streams="Operations take longer than when the baseline was made, even if every limit is met.",
     ),
     "uncompared": Advice(
         "the comparison with the baseline decides nothing",
         "If the message asks for more runs, measure again. If there is no baseline, create one with "
         "gate_baseline_accept: true.",
         (),
+        consequence="It is not known whether persistent commits wait longer than they used to.",
+        of_streams="It is not known whether operations take longer than they used to.",
     ),
     "unqualified": Advice(
         "the run was too short or too small to certify",
         "Measure again as the profile requires or, if the profile never certifies, against one that can. "
         "playbooks/preflight.yml reports in advance whether a run can certify.",
         (),
+        consequence="No certificate was issued: the run does not cover what a certificate requires.",
     ),
     "leftovers": Advice(
         "something was left behind",
         "Run playbooks/cleanup.yml on these hosts as soon as their disks respond.",
         (SYSTEM,),
+        consequence="What was left behind uses space on the file system under test, and no gate passes until it is "
+        "removed.",
     ),
 }
 """Other possible causes."""
 
 NOTHING_ELSE: Mapping[str, str] = {}
-
-UNDECIDED = "Nothing is proven: this storage may meet the limit or break it."
-UNKNOWN = "Nothing is known about this storage."
-
-_CONSEQUENCES = {
-    "io_error": "A queue manager cannot commit a persistent message that it cannot write to its log.",
-    "hung": "As long as such a write lasts, a queue manager acknowledges no persistent message.",
-    "skipped": "This host is not certified for this queue manager.",
-    "ended_early": "Only a part of the run was measured, so nothing is decided.",
-    "left_open": "Limits on steps that were not measured to their end are undecided.",
-    "throttled": "It is not known how long writes take after the volume has used up its allowance.",
-    "other_mount": "It is not known whether the file system of the queue managers was measured, or the disk below it.",
-    "no_figures": "The duration of log writes is not known.",
-    "worse": "Persistent commits wait longer than when the baseline was made, even if every limit is met.",
-    "uncompared": "It is not known whether persistent commits wait longer than they used to.",
-    "unqualified": "No certificate was issued: the run does not cover what a certificate requires.",
-    "leftovers": "What was left behind uses space on the file system under test, and no gate passes until it is "
-    "removed.",
-    **dict.fromkeys(("unreachable", "missing", "collect", "error"), UNKNOWN),
-}
-
-_OF_OTHERS = {
-    "io_error": "Programs that use this storage cannot rely on it: a read or a write failed.",
-    "hung": "As long as such an operation lasts, everything that depends on it is blocked.",
-    "worse": "Operations take longer than when the baseline was made, even if every limit is met.",
-    "uncompared": "It is not known whether operations take longer than they used to.",
-}
-"""Consequences for users of the storage other than queue managers."""
 
 _KEYS = {
     **dict.fromkeys(FAILED_OPERATION, "io_error"),
@@ -369,9 +399,7 @@ def other(key: str, instead: Mapping[str, str] | None = None) -> str:
 
 def of_key(key: str, of_mq: bool = True, instead: Mapping[str, str] | None = None) -> tuple[str, str]:
     """Return the consequence and the next step for a cause that is not about a limit."""
-    consequence, next_step = _CONSEQUENCES[key], other(key, instead)
-    return (
-        (consequence, next_step)
-        if of_mq
-        else (_OF_OTHERS.get(key, consequence), next_step.replace("no recovery log", "no database"))
-    )
+    found, next_step = OTHERS[key], other(key, instead)
+    if of_mq:
+        return found.consequence, next_step
+    return found.of_streams or found.consequence, next_step.replace("no recovery log", "no database")

@@ -11,9 +11,9 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ....module_utils import _units
 from ..._english.findings import in_words
 from ..._english.limits import why_text
+from ..._english.phrases import phrase
 from ..._judge.metrics import MARGIN, NOT_STARTED, find_metric
 from ..._run.columns import ALL_WORKERS
 from ..._run.findings import (
@@ -68,7 +68,8 @@ class LimitGroup:
 
     @property
     def hosts(self) -> list[Host]:
-        return [host for host, limit, rows in self.on]
+        """The hosts without duplicates, worst first."""
+        return list({host.label: host for host, limit, rows in self.on}.values())
 
     @property
     def text(self) -> str:
@@ -196,7 +197,7 @@ def cause_of(model: Model, group: LimitGroup, look: Look) -> Cause:
     return make_cause(
         LIMIT,
         group.verdict,
-        _STATEMENTS[group.why](model, group),
+        _statement(model, group),
         hosts,
         detail=group.on[0][1]["worst"]["reason"],
         consequence=consequence(model, group) if group.why in (BROKEN, WAIVED) else advice.UNDECIDED,
@@ -288,98 +289,53 @@ def _seen(model: Model, hosts: int, key: str, on: Sequence[tuple[Host, str]]) ->
     return f"{text} ({which}{shorten(figures, LONGEST_TEXT)})"
 
 
-def _state_broken(model: Model, group: LimitGroup) -> str:
-    waiver = group.on[0][1]["worst"]["waiver"]
-    waived = f"; waived ({shorten(waiver)})" if group.why == WAIVED else ""
-    return (
-        f"{group.text} broken{_by(model, group)}{_at(model, group)}{_names(model, group)}{_worst(model, group)}{waived}"
-    )
-
-
-def _state_disturbed(model: Model, group: LimitGroup) -> str:
-    who = "it was" if len(model.hosts) == 1 else "these hosts were" if len(group.on) > 1 else "the host was"
-    return f"{_state_broken(model, group)}, but {who} disturbed: the storage may not be why"
-
-
-def _state_open(model: Model, group: LimitGroup) -> str:
-    needed = [limit["worst"].get("seconds_needed") for host, limit, rows in (*group.on, *group.on_others)]
-    known = [seconds for seconds in needed if seconds is not None]
-    enough = (
-        f"measuring for {_units.format_count(max(known))} s in all should decide it"
-        if known
-        else "it is at the limit, so measuring longer will not decide it"
-    )
-    some = ", though some figures are at the limit" if known and len(known) < len(needed) else ""
-    return (
-        f"{group.text} neither met nor broken beyond "
-        f"chance{_by(model, group, 'on')}{_at(model, group)}{_names(model, group)}; {enough}{some}"
-    )
-
-
-def _state_no_figure(model: Model, group: LimitGroup) -> str:
-    because = _because(group)
-    return (
-        f"{group.text} cannot be "
-        f"judged{_by(model, group, 'on')}{_at(model, group)}{_names(model, group)}{f'; {because}' if because else ''}"
-    )
-
-
-def _state_no_headroom(model: Model, group: LimitGroup) -> str:
-    because = _because(group)
-    return (
-        f"{group.text} cannot be "
-        f"judged{_by(model, group, 'on')}{_names(model, group)}{f'; {because}' if because else ''}"
-    )
-
-
-def _because(group: LimitGroup) -> str:
-    """Return the reason why the worst figure is inconclusive."""
-    host, limit, dummy = group.on[0]
-    return why_text({**limit, **limit["worst"]}, host.words, in_words, short=True)
-
-
-def _state_nothing(model: Model, group: LimitGroup) -> str:
-    limits = list(dict.fromkeys(f"{limit['limit']}{_rows_of(limit)}" for host, limit, rows in group.on))
-    unique = LimitGroup(
-        group.limit,
-        group.verdict,
-        group.why,
-        list({host.label: (host, limit, rows) for host, limit, rows in group.on}.values()),
-    )
-    one = len(limits) == 1
-    return (
-        f"{fold_list(limits)} {'is' if one else 'are'} not tested{_by(model, unique, 'on')}{_names(model, unique)}; "
-        f"nothing that {'it judges' if one else 'they judge'} was measured"
-    )
-
-
-_STATEMENTS: dict[str, Callable[[Model, LimitGroup], str]] = {
-    BROKEN: _state_broken,
-    WAIVED: _state_broken,
-    DISTURBED: _state_disturbed,
-    OPEN: _state_open,
-    NO_FIGURE: _state_no_figure,
-    NO_HEADROOM: _state_no_headroom,
-    NO_TARGET: _state_no_headroom,
-    NO_ROW: _state_nothing,
+_BROKEN = "{limits} broken{by}{at}{names}{worst}"
+_CANNOT = "{limits} cannot be judged{on}"
+_STATEMENTS = {
+    BROKEN: _BROKEN,
+    WAIVED: f"{_BROKEN}; waived ({{waiver}})",
+    DISTURBED: f"{_BROKEN}, but {{they_were}} disturbed: the storage may not be why",
+    OPEN: "{limits} neither met nor broken beyond chance{on}{at}{names}; [measuring for {needed_s:count} s in all "
+    "should decide it|it is at the limit, so measuring longer will not decide it][, though {some} are at the limit]",
+    NO_FIGURE: f"{_CANNOT}{{at}}{{names}}[; {{because}}]",
+    NO_HEADROOM: f"{_CANNOT}{{names}}[; {{because}}]",
+    NO_TARGET: f"{_CANNOT}{{names}}[; {{because}}]",
+    NO_ROW: "{untested}{on}{names}; nothing that {judges} was measured",
 }
+"""What is wrong, by why the limit is not met."""
+
+
+def _statement(model: Model, group: LimitGroup) -> str:
+    """Return in one sentence what is wrong, and which hosts it concerns. The reason is that of the worst figure."""
+    host, limit, dummy = group.on[0]
+    needed = [each["worst"].get("seconds_needed") for dummy, each, dummy in (*group.on, *group.on_others)]
+    known = [seconds for seconds in needed if seconds is not None]
+    alone, count_text = len(model.hosts) == 1, count(model, group.hosts)
+    untested = list(dict.fromkeys(phrase("{limit}[ ({rows})]", each) for dummy, each, dummy in group.on))
+    several = len(untested) > 1
+    return phrase(
+        _STATEMENTS[group.why],
+        {
+            "limits": group.text,
+            "by": "" if alone else f" by {count_text}",
+            "on": "" if alone else f" on {count_text}",
+            "at": _at(model, group),
+            "names": "" if alone else f": {fold_names(host.label for host in group.hosts)}",
+            "worst": _worst(model, group),
+            "waiver": shorten(limit["worst"]["waiver"] or ""),
+            "they_were": "it was" if alone else "these hosts were" if len(group.on) > 1 else "the host was",
+            "needed_s": max(known, default=None),
+            "some": "some figures" if known and len(known) < len(needed) else "",
+            "because": why_text({**limit, **limit["worst"]}, host.words, in_words, short=True),
+            "untested": f"{fold_list(untested)} {'are' if several else 'is'} not tested",
+            "judges": "they judge" if several else "it judges",
+        },
+    )
 
 
 def fold_list(texts: Sequence[str], most: int = 3) -> str:
     """Format a list of texts. If there are too many texts, the last ones are replaced with their number."""
     return and_list([*texts[:most], f"{len(texts) - most} more limits"] if len(texts) > most + 1 else texts)
-
-
-def _rows_of(limit: dict[str, Any]) -> str:
-    return f" ({limit['rows']})" if limit["rows"] else ""
-
-
-def _by(model: Model, group: LimitGroup, preposition: str = "by") -> str:
-    return "" if len(model.hosts) == 1 else f" {preposition} {count(model, group.hosts)}"
-
-
-def _names(model: Model, group: LimitGroup) -> str:
-    return "" if len(model.hosts) == 1 else f": {fold_names(host.label for host in group.hosts)}"
 
 
 def _at(model: Model, group: LimitGroup) -> str:
@@ -422,11 +378,15 @@ def _workers(rows: Iterable[JudgedRow], loads: Sequence[int], words: Words) -> s
 def _worst(model: Model, group: LimitGroup) -> str:
     """Return the worst figure and its row."""
     host, limit, dummy = group.on[0]
-    worst = limit["worst"]
+    worst, metric = limit["worst"], find_metric(str(limit["metric"]))
     if worst["value"] is None:
         return ""
-    metric = find_metric(str(limit["metric"]))
-    value = metric.kind.format(worst["value"]) if metric else str(worst["value"])
-    on = "" if len(model.hosts) == 1 else f" on {shorten(host.label)}"
-    at = at_text(model.words, (worst["load_point"], worst["block_size_bytes"]))
-    return f"; worst {'at least ' if worst['value_at_least'] else ''}{value}{on}{at}"
+    return phrase(
+        "; worst [{at_least} ]{figure}[ on {host}]{at}",
+        {
+            "at_least": "at least" if worst["value_at_least"] else "",
+            "figure": metric.kind.format(worst["value"]) if metric else worst["value"],
+            "host": "" if len(model.hosts) == 1 else shorten(host.label),
+            "at": at_text(model.words, (worst["load_point"], worst["block_size_bytes"])),
+        },
+    )

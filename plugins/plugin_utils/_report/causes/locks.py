@@ -8,7 +8,6 @@ reference` writes a part of docs/causes.md from this table."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from ..._judge.lock_limits import (
@@ -25,22 +24,14 @@ from ..._run.findings import LOCK_BROKEN, LOCK_LIMIT, LOCK_NOT_COVERED, LOCK_UND
 from ..._run.lock_steps import SAME_HOST, SERVER_FAILOVER
 from .advice import MQ, STORAGE, SYSTEM, VIRTUAL, Advice, together
 
-
-@dataclass(frozen=True, slots=True)
-class LockAdvice(Advice):
-    """Advice, with the consequence for a multi-instance queue manager."""
-
-    consequence: str = ""
-
-
 _TWO_ACTIVE = (
     "Two instances of the queue manager can be active at once. Both write to the same log and the same queues: "
     "messages are lost or delivered twice, and the log is damaged."
 )
 _AGAIN = "Then run playbooks/locks.yml again."
 
-LOCK_CAUSES: Mapping[str, LockAdvice] = {
-    "granted": LockAdvice(
+LOCK_CAUSES: Mapping[str, Advice] = {
+    "granted": Advice(
         "the lock was given to two hosts",
         "Mount the directory on both hosts with NFS version 4 (vers=4.1 or 4.2, hard, without nolock and "
         "local_lock), and make sure that the file server uses one lock table for all its clients, shared by all its "
@@ -49,27 +40,27 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
         (STORAGE, SYSTEM),
         consequence=_TWO_ACTIVE,
     ),
-    "same_host": LockAdvice(
+    "same_host": Advice(
         "the lock was given to two processes of one host",
         "Put no queue manager there: the file system has no usable locks. Use a file system listed in IBM's testing "
         "statement for multi-instance queue managers.",
         (SYSTEM, STORAGE),
         consequence=f"Even on one host, locks exclude nobody. {_TWO_ACTIVE}",
     ),
-    "refused_by_error": LockAdvice(
+    "refused_by_error": Advice(
         "a lock failed with an error",
         "Find out why locks fail there: rpc.statd or a firewall for NFS version 3, the number of locks that the file "
         f"server allows (ENOLCK), or a file system without locks (ENOSYS, EOPNOTSUPP). {_AGAIN}",
         (STORAGE, SYSTEM),
         consequence="A standby instance that gets an error instead of a refusal ends, so nothing takes over.",
     ),
-    "not_released": LockAdvice(
+    "not_released": Advice(
         "a released lock was still held",
         f"Find out on the file server who holds the lock. Ask its vendor why a released lock is still held. {_AGAIN}",
         (STORAGE,),
         consequence="The standby instance never becomes active, not even at a planned switch with endmqm -s.",
     ),
-    "updates": LockAdvice(
+    "updates": Advice(
         "acknowledged writes were lost or torn",
         "Put no queue manager there. Mount with NFS version 4 and without caching that outlives a lock, and ask the "
         f"vendor of the file server about lost writes. {_AGAIN}",
@@ -79,7 +70,7 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
             "log, so messages are lost, or it finds damaged records and does not start."
         ),
     ),
-    "write_error": LockAdvice(
+    "write_error": Advice(
         "a write or a verification failed",
         "Mount with hard instead of soft, and look in the system log of the host and of the file server for errors at "
         f"that time. {_AGAIN}",
@@ -89,7 +80,7 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
             "their connections."
         ),
     ),
-    "never_taken_over": LockAdvice(
+    "never_taken_over": Advice(
         "the lock of a lost host was not released",
         "Use NFS version 4: version 3 has no leases, so locks of a lost host stay until somebody clears them. On the "
         f"file server, check the lease, and what releases the locks of a lost client. {_AGAIN}",
@@ -99,7 +90,7 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
             "the file server."
         ),
     ),
-    "late_write": LockAdvice(
+    "late_write": Advice(
         "a host that had lost its lock could still write",
         "Put no queue manager there. Ask the vendor of the file server whether it refuses writes from a client "
         f"whose lease has expired. Mount with vers=4.1 or 4.2 and hard, and set nfs.recover_lost_locks=N. {_AGAIN}",
@@ -109,7 +100,7 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
             "damaged: recovery stops there, and committed messages are lost."
         ),
     ),
-    "failover": LockAdvice(
+    "failover": Advice(
         "the file server forgot the lock when it failed over",
         "Let both nodes of the file server share their lock state and use the same server scope, and give clients a "
         f"grace period in which they reclaim their locks. {_AGAIN}",
@@ -119,7 +110,7 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
             f"{_TWO_ACTIVE}"
         ),
     ),
-    "failover_error": LockAdvice(
+    "failover_error": Advice(
         "the holder could not go on after the failover of the file server",
         "Let both nodes of the file server use the same server scope and share the record of their clients, and give "
         "clients a grace period in which they reclaim their locks. Look in the system log of the host for locks that "
@@ -130,7 +121,7 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
             "lose their connections until the standby instance has taken over."
         ),
     ),
-    "pause_not_ended": LockAdvice(
+    "pause_not_ended": Advice(
         "writes did not continue after the failover of the file server",
         "Find out why the host does not reach the file server after a failover: its address, its port, its server "
         f"scope, and the record of its clients on both nodes. {_AGAIN}",
@@ -140,7 +131,7 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
             "verify its locks. The standby instance cannot start either, until somebody restores the file server."
         ),
     ),
-    "acknowledged_lost": LockAdvice(
+    "acknowledged_lost": Advice(
         "the file server lost writes that it had acknowledged",
         "Put no queue manager there. Let the file server write to stable storage before it answers (export with sync "
         "instead of async, and a protected write cache), and ask its vendor why a takeover or a failover undoes "
@@ -151,7 +142,7 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
             "messages are lost or delivered twice, or the queue manager does not start."
         ),
     ),
-    "lost_at_return": LockAdvice(
+    "lost_at_return": Advice(
         "a host that came back got the lock of the new holder",
         "Put no queue manager there. Ask the vendor of the file server why it frees the locks of other hosts when a "
         f"host mounts again. {_AGAIN}",
@@ -161,7 +152,7 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
             f"{_TWO_ACTIVE}"
         ),
     ),
-    "lost_at_close": LockAdvice(
+    "lost_at_close": Advice(
         "a lock was lost when another process closed the file",
         "Put no queue manager there. Use another client for the file system, such as NFS version 4 of the kernel: this "
         f"one releases the locks of a process when another process closes the same file. {_AGAIN}",
@@ -171,13 +162,13 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
             f"instance. {_TWO_ACTIVE}"
         ),
     ),
-    "mount_option": LockAdvice(
+    "mount_option": Advice(
         "a mount option defeats the locks",
         f"Mount with vers=4.1 or 4.2 and hard, and without nolock, local_lock and soft. {_AGAIN}",
         (SYSTEM,),
         consequence=_TWO_ACTIVE,
     ),
-    "kernel_parameter": LockAdvice(
+    "kernel_parameter": Advice(
         "a kernel parameter defeats the locks",
         f"Set the parameter as stated, in /etc/modprobe.d so that it lasts, and mount again. {_AGAIN}",
         (SYSTEM,),
@@ -186,7 +177,7 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
             "has taken over. The log is damaged."
         ),
     ),
-    "client_identity": LockAdvice(
+    "client_identity": Advice(
         "two hosts have the same identity",
         "Give each host its own /etc/machine-id and host name (clones have those of their template), or its own "
         f"nfs.nfs4_unique_id, and mount again. {_AGAIN}",
@@ -196,20 +187,20 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
             f"released. {_TWO_ACTIVE}"
         ),
     ),
-    "other_identity": LockAdvice(
+    "other_identity": Advice(
         "the user differs between the hosts",
         f"Give the user mqm and its group the same numeric IDs on both hosts. {_AGAIN}",
         (SYSTEM,),
         consequence="The instance that takes over can neither read nor write the files of the former one.",
     ),
-    "not_shared": LockAdvice(
+    "not_shared": Advice(
         "the directory is not shared",
         "Mount the same export of the same file server on both hosts, and without caching that hides the writes of the "
         f"other host. {_AGAIN}",
         (SYSTEM, STORAGE),
         consequence="The standby instance sees another directory: it cannot take over, or it starts with other data.",
     ),
-    "other_path": LockAdvice(
+    "other_path": Advice(
         "the hosts use different directories of one file system",
         f"Set workspace_path of both hosts to one directory of the shared file system. {_AGAIN}",
         (SYSTEM,),
@@ -218,7 +209,7 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
             "does not find it."
         ),
     ),
-    "not_permitted": LockAdvice(
+    "not_permitted": Advice(
         "the tester may not open the directory",
         "Give the user of the tester access to the directory on both hosts, for example by making mqm its group, or "
         f"set workspace_path to a directory to which the user has access. {_AGAIN}",
@@ -227,7 +218,7 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
             "Nothing is known about the locks. If the user mqm has no access either, the standby instance cannot start."
         ),
     ),
-    "seen_again": LockAdvice(
+    "seen_again": Advice(
         "the lost host was back before the takeover",
         "Use a cut command that keeps the host off for longer than the lease, such as 'chassis power off' with a later "
         "'chassis power on' instead of 'chassis power cycle'. "
@@ -238,31 +229,31 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
             "queue manager stays down."
         ),
     ),
-    "no_failover_seen": LockAdvice(
+    "no_failover_seen": Advice(
         "nothing shows that the file server failed over",
         f"Check what locks_server_command does, and that the directory is on the file server that it names. {_AGAIN}",
         (STORAGE,),
         consequence="Nothing is known about the locks at a failover of the file server.",
     ),
-    "same_machine": LockAdvice(
+    "same_machine": Advice(
         "two names refer to one machine",
         f"Name two machines in the inventory. {_AGAIN}",
         (),
         consequence="Nothing is known about the locks of two hosts.",
     ),
-    "one_kernel": LockAdvice(
+    "one_kernel": Advice(
         "two hosts share one kernel",
         f"Test two hosts with kernels of their own, such as containers on two nodes. {_AGAIN}",
         (VIRTUAL,),
         consequence="Nothing is known about the locks of two machines, because only one kernel took part.",
     ),
-    COUNT_LIMIT.key: LockAdvice(
+    COUNT_LIMIT.key: Advice(
         "a host cannot hold enough locks",
         f"Raise the limit of the file server, or spread the queue managers over more file systems. {_AGAIN}",
         (STORAGE,),
         consequence="A queue manager that cannot lock its files does not start (ENOLCK).",
     ),
-    TAKEOVER_LIMIT.key: LockAdvice(
+    TAKEOVER_LIMIT.key: Advice(
         "the takeover took too long",
         "Ask for a shorter lease on the file server, but not below 10 s, and note that the lease applies to all its "
         f"clients. {_AGAIN}",
@@ -272,7 +263,7 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
             "replay the log."
         ),
     ),
-    VERIFICATION_LIMIT.key: LockAdvice(
+    VERIFICATION_LIMIT.key: Advice(
         "a verification of the lock took too long",
         "Find out what delays small operations while the log is written: a link, a queue of the client, or a limit "
         "of the file server. Ask IBM Support before you change FileLockHeartBeatLen.",
@@ -282,7 +273,7 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
             "host failed."
         ),
     ),
-    FAILOVER_VERIFICATION_LIMIT.key: LockAdvice(
+    FAILOVER_VERIFICATION_LIMIT.key: Advice(
         "a verification of the lock took too long at a failover",
         "Shorten the failover and the grace period of the file server, which may not answer questions about locks "
         "until they are over. They apply to all its clients. Ask IBM Support before you change FileLockHeartBeatLen. "
@@ -293,7 +284,7 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
             "over, although its host is well. The standby instance has to wait for the end of the grace period as well."
         ),
     ),
-    PAUSE_LIMIT.key: LockAdvice(
+    PAUSE_LIMIT.key: Advice(
         "the writes paused for too long under load",
         "Find out what stalls writes while the log is written at full speed: a link, a queue of the client, a "
         f"snapshot, or a limit of the file server. {_AGAIN}",
@@ -303,7 +294,7 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
             "long."
         ),
     ),
-    FAILOVER_PAUSE_LIMIT.key: LockAdvice(
+    FAILOVER_PAUSE_LIMIT.key: Advice(
         "the writes paused for too long at a failover",
         "Shorten the failover of the file server: how soon the other node notices the failure, and how soon it serves "
         f"the file system and its address. {_AGAIN}",
@@ -314,26 +305,26 @@ LOCK_CAUSES: Mapping[str, LockAdvice] = {
             "answers again."
         ),
     ),
-    HAND_OVER_LIMIT.key: LockAdvice(
+    HAND_OVER_LIMIT.key: Advice(
         "a released lock was passed on late",
         f"Look on the file server and in the network for what delays lock requests. {_AGAIN}",
         (STORAGE,),
         consequence="A planned switch to the standby instance takes at least this much longer.",
     ),
-    WAITER_LATE: LockAdvice(
+    WAITER_LATE: Advice(
         "a waiting process was notified late",
         "Use a release of IBM MQ with APAR IT43349, and look for a firewall between the file server and the host that "
         f"drops notifications about locks. {_AGAIN}",
         (STORAGE, SYSTEM, MQ),
         consequence="A standby instance that waits for the lock becomes active later than it could.",
     ),
-    "not_covered": LockAdvice(
+    "not_covered": Advice(
         "a required step was not carried out",
         "Set the missing options, or judge by a profile that does not require the step.",
         (),
         consequence="The result of this step is not known, so the pair is not certified.",
     ),
-    "undecided": LockAdvice(
+    "undecided": Advice(
         "a step decides nothing",
         "Correct the named problem, and run playbooks/locks.yml again.",
         (SYSTEM,),
