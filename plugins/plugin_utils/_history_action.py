@@ -20,7 +20,7 @@ from ._fleet.outcome import INTERNAL, USAGE, artifacts, make_outcome
 from ._history.store.history import History
 from ._history.store.open import open_history, place_of
 from ._records.host import collection_version
-from ._report.page.header import versions
+from ._report.page.parts import versions
 from ._run.surroundings import report_directory
 from ._run.tester_options import OptionError
 

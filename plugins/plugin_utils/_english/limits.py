@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ...module_utils import _units
+from ...module_utils._units import format_count, format_duration, format_ratio
 from .._judge.capacity import text_of_load
 from .._judge.metrics import BATCH_MEANS, SHARE_OF_OPERATIONS, find_metric
 from .._run.columns import ALL_OPERATIONS, ALL_STREAMS, ALL_WORKERS
@@ -85,7 +85,7 @@ def why_text(judged: Judged, words: Words, tell: Callable[[Mapping[str, Any], Wo
     if code == "estimate":
         return str(why.get("text") or "")
     if code == "only_slowest_since_restart":
-        took = _units.format_duration(why["slowest_ns"])
+        took = format_duration(why["slowest_ns"])
         text = (
             f"the slowest write since the queue manager started took {took}, and MQ does not report how long the "
             "slowest observed write took"
@@ -150,7 +150,7 @@ def _within_chance(judged: Judged, words: Words) -> str:
     found = (
         ""
         if judged["method"] == BATCH_MEANS
-        else f"{_share_found(judged)} (allowed {_units.format_ratio(details['allowed'])}). "
+        else f"{_share_found(judged)} (allowed {format_ratio(details['allowed'])}). "
     )
     chance = (
         f"{side} the limit, but by no more than chance explains among {details['workers']} {words.workers}: the row of "
@@ -163,9 +163,9 @@ def _rare_seconds(judged: Judged, words: Words) -> str:
     """If no second broke the limit, return what can be concluded about seconds that were not measured."""
     details = _details(judged)
     return (
-        f": no second of {_units.format_count(details['seconds'])} broke it, so {_confident(details['confidence'])} "
-        f"fewer than {_units.format_ratio(details['share'], 2)} of all seconds do (once in "
-        f"{_units.format_count(round(1 / details['share']))} s)"
+        f": no second of {format_count(details['seconds'])} broke it, so {_confident(details['confidence'])} "
+        f"fewer than {format_ratio(details['share'], 2)} of all seconds do (once in "
+        f"{format_count(round(1 / details['share']))} s)"
     )
 
 
@@ -210,12 +210,10 @@ def _found(judged: Judged) -> str:
         return f"{confident} {side} {_distinct(_format(judged), judged['value_bound'], judged['limit_value'])}."
     allowed, bound = _details(judged)["allowed"], judged["share_bound"]
     bounded = (
-        ""
-        if outcome == FAIL or bound is None
-        else f"{confident} at most {_distinct(_units.format_ratio, bound, allowed)}, "
+        "" if outcome == FAIL or bound is None else f"{confident} at most {_distinct(format_ratio, bound, allowed)}, "
     )
     proven = f" This is beyond chance {confident}." if outcome == FAIL else ""
-    return f"{_share_found(judged)} ({bounded}allowed {_units.format_ratio(allowed)}).{proven}"
+    return f"{_share_found(judged)} ({bounded}allowed {format_ratio(allowed)}).{proven}"
 
 
 def _share_found(judged: Judged) -> str:
@@ -226,13 +224,13 @@ def _share_found(judged: Judged) -> str:
         else f"of the time went into {_counted_of(judged)} that took longer"
     )
     if "counted_over_ns" in details:
-        took += f" than {_units.format_duration(details['counted_over_ns'], 12)}"
-    return f"{_distinct(_units.format_ratio, judged['share'], details['allowed'])} {took}"
+        took += f" than {format_duration(details['counted_over_ns'], 12)}"
+    return f"{_distinct(format_ratio, judged['share'], details['allowed'])} {took}"
 
 
 def _confident(confidence: float) -> str:
     """Return a confidence with all of its digits: 99.99 % must not be rounded to 100 %."""
-    return f"with {_units.format_ratio(confidence, 12)} confidence"
+    return f"with {format_ratio(confidence, 12)} confidence"
 
 
 def _outlook(judged: Judged) -> str:
@@ -256,21 +254,21 @@ def _outlook(judged: Judged) -> str:
             f"Slow phases come in clusters longer than {judged['block_s']} s, so there is too little independent "
             "evidence."
         )
-        return f"{together} Measuring for {_units.format_count(needed)} s in all may decide it."
-    return f"Measuring for {_units.format_count(needed)} s in all should decide it."
+        return f"{together} Measuring for {format_count(needed)} s in all may decide it."
+    return f"Measuring for {format_count(needed)} s in all should decide it."
 
 
 def _coverage(judged: Judged) -> str:
     """Return which slow phases a pass covers, how clusters of phases are counted, and what the pass does not cover."""
-    longest = _units.format_duration(judged["episode_s"] * 1e9, 2)
+    longest = format_duration(judged["episode_s"] * 1e9, 2)
     rare = (
         "Not covered: longer ones, and anything that occurs less often than once in "
-        f"{_units.format_count(judged['seconds'] // 3)} s."
+        f"{format_count(judged['seconds'] // 3)} s."
     )
     seen = (
         "no slow time"
         if not judged["crowded_s"]
-        else f"at most {_units.format_duration(judged['crowded_s'] * 1e9, 2)} of slow time"
+        else f"at most {format_duration(judged['crowded_s'] * 1e9, 2)} of slow time"
     )
     beyond = ", which is more than covered" if (judged["crowded_s"] or 0) > judged["episode_s"] else ""
     phases = "standstills" if judged["method"] == BATCH_MEANS else "slow phases"
@@ -302,7 +300,7 @@ def _where(judged: Judged, words: Words) -> str:
     """Return the displayed name of the row."""
     if judged["worker"] is None:
         return "in this run"
-    count, load_point = f"({_units.format_count(judged['samples'])} {_counted_of(judged)})", _row_load(judged)
+    count, load_point = f"({format_count(judged['samples'])} {_counted_of(judged)})", _row_load(judged)
     if words.layout.by_stream:
         worker = "" if judged["worker"] == ALL_WORKERS else f", worker {judged['worker_name']},"
         return f"for {_what(judged)}{worker} at {words.load_text(load_point)} {count}"

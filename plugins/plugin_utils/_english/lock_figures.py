@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ...module_utils import _units
+from ...module_utils._units import format_count, format_duration
 from .._judge.lock_limits import (
     LOCK_LIMITS,
     NOTIFICATION_ID,
@@ -48,6 +48,7 @@ from .._run.lock_steps import (
 from .._run.words import words_of
 from .findings import in_words
 from .locks import step_title
+from .phrases import phrase, plural
 
 Rows = Sequence[Mapping[str, Any]]
 _WORDS = words_of("")
@@ -78,7 +79,7 @@ def untested_text(pairs: Sequence[Pair]) -> str:
     counts = Counter(step for pair in pairs for step in untested_steps(pair))
     told = [
         step_title(step)
-        + (f" (in {_units.format_count(counts[step])} of {len(pairs)} pairs)" if counts[step] < len(pairs) else "")
+        + (f" (in {format_count(counts[step])} of {len(pairs)} pairs)" if counts[step] < len(pairs) else "")
         for step in STEPS
         if step in counts
     ]
@@ -115,22 +116,22 @@ def _takeover_text(pair: Pair, limits: Limits) -> str:
     bound = f"(limit {_seconds(limits[TAKEOVER_LIMIT.key])})"
     if never:
         waited = figure(never, "takeover_ns")
-        return f"no takeover within {_units.format_duration(waited)} {bound}" if waited else f"no takeover {bound}"
+        return f"no takeover within {format_duration(waited)} {bound}" if waited else f"no takeover {bound}"
     known = [value for row in rows if (value := figure(row, "takeover_ns")) is not None]
     if not known:
         return "takeover not known" if rows else ""
-    return f"takeover {_units.format_duration(max(known))} {bound}"
+    return f"takeover {format_duration(max(known))} {bound}"
 
 
 def _late_writes_text(pair: Pair, limits: Limits) -> str:
     late = late_writes_of(pair)
-    return "" if late is None else f"{_units.format_count(late)} late {'write' if late == 1 else 'writes'}"
+    return "" if late is None else plural(late, "late write")
 
 
 def _updates_text(pair: Pair, limits: Limits) -> str:
     rows = rows_of(pair, CONCURRENT_UPDATES)
     made, kept = (sum(figure(row, name) or 0 for row in rows) for name in ("updates_made", "updates_kept"))
-    return f"{_units.format_count(int(kept))} of {_units.format_count(int(made))} updates kept" if made else ""
+    return f"{format_count(int(kept))} of {format_count(int(made))} updates kept" if made else ""
 
 
 _PARTS: Sequence[tuple[frozenset[str], Callable[[Pair, Limits], str]]] = (
@@ -141,114 +142,63 @@ _PARTS: Sequence[tuple[frozenset[str], Callable[[Pair, Limits], str]]] = (
 """The parts of the line of a pair, each with the faults that it tells: codes of findings, and keys of limits."""
 
 
-def row_text(rows: Rows) -> str:
-    """Return the figures of ``rows``, which have the same step, hosts and outcome, in words."""
-    parts = [write(rows) for write in _FIGURES.get(rows[0]["step"], ())]
-    return ", ".join(filter(None, parts))
-
-
-def _longest(rows: Rows, name: str) -> float | None:
-    return max((value for row in rows if (value := figure(row, name)) is not None), default=None)
-
-
-def _duration_of(name: str, text: str) -> Callable[[Rows], str]:
-    """Return a function that formats the longest duration of some rows; the text is empty if none is known."""
-    return lambda rows: (
-        "" if (longest := _longest(rows, name)) is None else text.format(_units.format_duration(longest))
-    )
-
-
-def _count_of(name: str, text: str, total: str = "") -> Callable[[Rows], str]:
-    """Return a function that formats the sum of the figure ``name`` over some rows and, if ``total`` names another
-    figure, also the sum of that one; the text is empty if either sum is not known."""
-
-    def write(rows: Rows) -> str:
-        known = [
-            int(sum(figure(row, each) or 0 for row in rows))
-            for each in filter(None, (name, total))
-            if any(figure(row, each) is not None for row in rows)
-        ]
-        return text.format(*map(_units.format_count, known)) if len(known) == 1 + bool(total) else ""
-
-    return write
-
-
-def _text_of(name: str, text: str) -> Callable[[Rows], str]:
-    """Return a function that formats the distinct texts of some rows."""
-
-    def write(rows: Rows) -> str:
-        told = list(dict.fromkeys(filter(None, (figure_text(row, name) for row in rows))))
-        return text.format(", ".join(told)) if told else ""
-
-    return write
-
-
-def _load_text(rows: Rows) -> str:
-    longest = _longest(rows, "load_s")
-    return "" if longest is None else f"{_seconds(longest)} of load"
-
-
-def _late_text(rows: Rows) -> str:
-    """Return how many late writes each of the two logs contains, with their sectors if there are any."""
-    logs = (
-        _count_of(writes, "{} in the " + title)(rows) + _some_sectors(rows, sectors)
-        for writes, sectors, title in (
-            (LATE_WRITES[LOCKED], LATE_SECTORS[LOCKED], "locked log"),
-            (LATE_WRITES[UNLOCKED], LATE_SECTORS[UNLOCKED], "log without a lock"),
-        )
-    )
-    told = ", ".join(filter(None, logs))
-    return f"late writes: {told}" if told else ""
-
-
-def _some_sectors(rows: Rows, name: str) -> str:
-    sectors = int(sum(figure(row, name) or 0 for row in rows))
-    return f" ({_units.format_count(sectors)} sectors)" if sectors else ""
-
-
-_REFUSALS = (_count_of("tries", "{} tries"), _text_of("errno", "{}"))
-_PAUSE = _duration_of("write_pause_max_ns", "longest pause of the writes {}")
-_VERIFICATION = (
-    _count_of("verifications", "{} verifications"),
-    _duration_of("verification_max_ns", "the longest {}"),
-)
-_TAKEN_OVER = (_duration_of("takeover_ns", "takeover {}"), _count_of("tries", "refused {} times"))
-_RETURNED = (
-    _duration_of("back_ns", "back after {}"),
-    _count_of("refused_after_return", "then refused {} times"),
-    _late_text,
-)
-_ACKNOWLEDGED = _count_of("acknowledged_lost", "{} of {} acknowledged writes lost", "acknowledged")
-_FIGURES: Mapping[str, Sequence[Callable[[Rows], str]]] = {
-    SETTINGS: (_duration_of("visible_after_ns", "data visible after {}"),),
-    SECOND_REFUSED: _REFUSALS,
+_ACKNOWLEDGED = "{acknowledged_lost:count} of {acknowledged:count} acknowledged writes lost"
+_ERRNO, _TRIES = "{errno}", "{tries:count} tries"
+_PAUSE = "longest pause of the writes {write_pause_max_ns:duration}"
+_VERIFICATION = ("{verifications:count} verifications", "the longest {verification_max_ns:duration}")
+_TAKEN_OVER = ("takeover {takeover_ns:duration}", "refused {tries:count} times")
+_RETURNED = ("back after {back_ns:duration}", "then refused {refused_after_return:count} times", "late writes: {late}")
+_FIGURES: Mapping[str, Sequence[str]] = {
+    SETTINGS: ("data visible after {visible_after_ns:duration}",),
+    SECOND_REFUSED: (_TRIES, _ERRNO),
     SAME_HOST: (
-        *_REFUSALS,
-        _count_of("tries_after_close", "{} tries of the other host after a close"),
-        _count_of("tries_after_read", "{} after a read"),
+        _TRIES,
+        _ERRNO,
+        "{tries_after_close:count} tries of the other host after a close",
+        "{tries_after_read:count} after a read",
     ),
     HAND_OVER: (
-        _duration_of("wait_ns", "waiting {}"),
-        _duration_of("poll_ns", "polling {}"),
-        _duration_of("try_ns", "one request {}"),
-        _text_of("way", "after {}"),
+        "waiting {wait_ns:duration}",
+        "polling {poll_ns:duration}",
+        "one request {try_ns:duration}",
+        "after {way}",
     ),
-    CONCURRENT_UPDATES: (_count_of("updates_kept", "{} of {} updates kept", "updates_made"),),
-    UNDER_LOAD: (_load_text, *_VERIFICATION, _PAUSE, _text_of("errno", "{}")),
+    CONCURRENT_UPDATES: ("{updates_kept:count} of {updates_made:count} updates kept",),
+    UNDER_LOAD: ("{load_s:seconds} of load", *_VERIFICATION, _PAUSE, _ERRNO),
     HOST_LOST: (*_TAKEN_OVER, *_RETURNED, _ACKNOWLEDGED),
-    CUT_OFF: (*_TAKEN_OVER, *_RETURNED, _text_of("errno", "its pending write ended with {}"), _ACKNOWLEDGED),
-    SERVER_FAILOVER: (
-        _PAUSE,
-        *_VERIFICATION,
-        _count_of("tries", "the other host refused {} times"),
-        _ACKNOWLEDGED,
-        _text_of("errno", "{}"),
-    ),
-    LOCK_COUNT: (_count_of("locks_held", "{} locks"), _text_of("errno", "then {}")),
-    POD_DELETED: (_duration_of("takeover_ns", "takeover {}"), _count_of("tries", "refused {} times")),
+    CUT_OFF: (*_TAKEN_OVER, *_RETURNED, "its pending write ended with {errno}", _ACKNOWLEDGED),
+    SERVER_FAILOVER: (_PAUSE, *_VERIFICATION, "the other host refused {tries:count} times", _ACKNOWLEDGED, _ERRNO),
+    LOCK_COUNT: ("{locks_held:count} locks", "then {errno}"),
+    POD_DELETED: _TAKEN_OVER,
 }
-"""The functions that format the figures of rows, by step."""
+"""The templates for the figures of rows, by step. One with an unknown figure is left out."""
+_LOGS = (
+    (LATE_WRITES[LOCKED], LATE_SECTORS[LOCKED], "locked log"),
+    (LATE_WRITES[UNLOCKED], LATE_SECTORS[UNLOCKED], "log without a lock"),
+)
+
+
+def row_text(rows: Rows) -> str:
+    """Return the figures of ``rows``, which have the same step, hosts and outcome, in words: the longest duration, and
+    the sum of counts."""
+    names = dict.fromkeys(name for row in rows for name in row.get("figures") or {})
+    known = {name: _together(rows, name) for name in names}
+    logs = (
+        phrase("{0:count} in the {2}[ ({1:count} sectors)]", {"0": writes, "1": known.get(sectors) or None, "2": log})
+        for name, sectors, log in _LOGS
+        if (writes := known.get(name)) is not None
+    )
+    known["late"] = ", ".join(logs)
+    return ", ".join(filter(None, (phrase(f"[{part}]", known) for part in _FIGURES.get(rows[0]["step"], ()))))
+
+
+def _together(rows: Rows, name: str) -> float | str | None:
+    """Return a figure of several rows, or their distinct texts; None if it is not known."""
+    known = [value for row in rows if (value := figure(row, name)) is not None]
+    if known:
+        return max(known) if name.endswith(("_ns", "_s")) else int(sum(known))
+    return ", ".join(dict.fromkeys(filter(None, (figure_text(row, name) for row in rows)))) or None
 
 
 def _seconds(value: float) -> str:
-    return _units.format_duration(value * 1e9)
+    return format_duration(value * 1e9)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ...module_utils import _units
+from ...module_utils._units import format_duration
 from .._judge.disturbance import FOREIGN_IO, FREEZE, IO_LIMIT, PROCESSORS, QUOTA, RUN_QUEUE, STEAL
 from .._run.columns import READ_SHARE
 from .._run.table_reader import quoted
@@ -71,7 +71,7 @@ def named_steps(steps: Sequence[Step], words: Words) -> Iterator[tuple[str, Step
 def measured_steps(steps: Sequence[Step], words: Words) -> str:
     """Return a text that states for how long each step with ``measured_s`` was measured."""
     return ", ".join(
-        f"{name} for {_units.format_duration(step['measured_s'] * 1e9)}"
+        f"{name} for {format_duration(step['measured_s'] * 1e9)}"
         for name, step in named_steps(steps, words)
         if "measured_s" in step
     )

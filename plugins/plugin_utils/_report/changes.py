@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ...module_utils import _units
+from ...module_utils._units import format_size
 from .._run.shapes import Keys, Maybe, Within, dicts_in, fits
 from .._run.words import size_text
 
@@ -57,7 +57,7 @@ def row_text(row: Mapping[str, Any]) -> str:
 
 def fact_text(name: str, value: Any) -> str:
     """Format a recorded fact."""
-    return _units.format_size(value) if name.endswith("_bytes") and isinstance(value, int) else str(value)
+    return format_size(value) if name.endswith("_bytes") and isinstance(value, int) else str(value)
 
 
 def compared_rows(said: Mapping[str, Any]) -> list[dict[str, Any]]:

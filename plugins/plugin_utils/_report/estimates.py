@@ -3,18 +3,26 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """The estimates that every format of a report shows for a volume: by message size and number of clients, by distance,
-for request/reply, and the measured values."""
+for request/reply, and the measured values; and their section of the page."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
-from .._estimate.basis import Estimate
+from markupsafe import Markup
+
+from ...module_utils._units import format_count, format_duration, format_number, format_rate, format_ratio, format_size
+from .._english.phrases import plural
+from .._estimate.basis import Basis, Estimate
 from .._estimate.commits import NS_PER_KM
-from .._estimate.reservations import reservations
+from .._estimate.reservations import TEXTS, reservations
 from .._estimate.round_trips import RoundTrips, estimate_round_trips
 from .._estimate.target import target_of
 from .charts.axes import thinned
+from .charts.estimates import estimate_charts
 from .model import Host
 
 MESSAGE_SIZES = (100, 1 << 10, 2 << 10, 10 << 10, 100 << 10, 1 << 20)
@@ -83,3 +91,174 @@ def shown_estimates(host: Host) -> ShownEstimates | None:
         round_trips=round_trips,
         reservations=reservations(basis.line, round_trips.write_bytes, round_trips.write_ns),
     )
+
+
+_MARKS = "abcd"
+
+
+class EstimateSection:
+    """The estimates of a volume that the page shows. The report of a large fleet shows only the sentence about the
+    line."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+        self._basis: Basis = host.basis
+        self._shown = shown_estimates(host) if host.intervals else None
+        self._marks = _marks(self._shown) if self._shown else {}
+
+    @property
+    def line(self) -> str:
+        """Describes the line that the log's writes follow, or why there is no such line."""
+        line = self._basis.line
+        if line is None:
+            return (
+                "There are no estimates, because the latency does not fit a line over the size of the "
+                f"write: {self._basis.no_line}."
+            )
+        measured = f"{_mean_size(line.smallest_bytes)} to {_mean_size(line.largest_bytes)}"
+        writers = f", {self._basis.writers} queue managers at the same time" if self._basis.writers > 1 else ""
+        return (
+            "A write of S bytes takes L(S) = L0 + S/B, with L0 = "
+            f"{_with_error(line.base_ns, line.base_error_ns, format_duration)} and B = "
+            f"{_with_error(1e9 * line.bytes_per_ns, 1e9 * line.bytes_per_ns_error, format_rate)} (with standard "
+            f"errors; from writes of {measured}{writers}). The means follow this line within "
+            f"{max(1, math.ceil(100 * line.worst))} %."
+        )
+
+    @property
+    def headroom(self) -> list[tuple[str, str]]:
+        """The carried and the required load of the volume, as pairs; empty if no load is required or if the carried
+        load is unknown."""
+        found = self._host.headroom
+        if found is None:
+            return []
+        wait = format_duration(found.wait_ns) if found.wait_ns is not None else "the log cannot keep up"
+        return [
+            ("Required", found.target.text),
+            (
+                f"Carried ({'measured' if found.measured else 'estimate'})",
+                f"{format_number(found.carried_per_s)} messages/s",
+            ),
+            ("Margin", format_ratio(found.margin)),
+            ("Mean wait of a commit at the required rate (estimate)", wait if self._basis.line else "unknown"),
+            *(("Reservation", TEXTS[key]) for key in found.reservations),
+        ]
+
+    @property
+    def no_headroom(self) -> str:
+        """Why the load that the volume carries cannot be compared with its target; empty if it can, or if there is no
+        target."""
+        return self._host.no_headroom
+
+    @property
+    def model(self) -> str:
+        """A sentence that describes the estimated load."""
+        load = self._basis.load
+        puts = f"{load.puts_per_commit} messages" if load.puts_per_commit > 1 else "one message"
+        delay = f", and a remote delay of {format_duration(load.remote_delay_ns)}" if load.remote_delay_ns else ""
+        return (
+            f"Clients of one queue manager each put {puts}, commit and begin again without think time, with a log "
+            f"buffer of {format_size(load.buffer_bytes)}{delay}."
+        )
+
+    @property
+    def charts(self) -> list[Markup]:
+        """Charts over the size of messages, as safe markup."""
+        return estimate_charts(self._basis, self._shown) if self._shown else []
+
+    @property
+    def clients(self) -> list[str]:
+        """Titles of the columns of both tables."""
+        return [f"{plural(count, 'client')}" for count in self._shown.clients] if self._shown else []
+
+    @property
+    def sizes(self) -> list[tuple[str, list[dict[str, Any]]]]:
+        """Rows of the table by message size."""
+        if not self._shown:
+            return []
+        return [
+            (format_size(size), [self._cell(self._shown.commits[size, count]) for count in self._shown.clients])
+            for size in self._shown.message_sizes
+        ]
+
+    @property
+    def distances(self) -> list[tuple[str, str, list[dict[str, Any]]]]:
+        """Rows of the table by distance: the distance, the round-trip time of light, and the cells."""
+        if not self._shown:
+            return []
+        return [
+            (
+                f"{km} km",
+                format_duration(NS_PER_KM * km) if km else "none",
+                [self._cell(estimate) for estimate in estimates],
+            )
+            for km, estimates in self._shown.distances.items()
+        ]
+
+    @property
+    def distance_message(self) -> str:
+        """The size of the messages in the table by distance."""
+        return format_size(self._shown.message_bytes)
+
+    @property
+    def contradictions(self) -> list[str]:
+        """A sentence for each measurement that contradicts its estimate."""
+        found = self._shown.contradicted if self._shown else []
+        return [
+            f"With {format_size(estimate.load.message_bytes)} messages of "
+            f"{format_count(estimate.load.applications)} clients, the measurement is "
+            f"{format_ratio(abs(estimate.difference), 2)} {'above' if estimate.difference > 0 else 'below'} the "
+            "estimate, although this is within the range of the model: rely on the measurement"
+            for estimate in found
+        ]
+
+    @property
+    def round_trips(self) -> str:
+        """A sentence about the estimate for request/reply clients."""
+        found = self._shown.round_trips
+        against = "".join(f"; {TEXTS[key]}" for key in self._shown.reservations)
+        return (
+            f"{format_count(self._shown.round_trip_clients)} clients, each with one request and one reply of "
+            f"{self.distance_message} at a time, reach about {format_number(found.round_trips_per_s)} round "
+            f"trips/s with log writes of {format_size(found.write_bytes)}; with such writes, the log takes at "
+            "most "
+            f"{format_rate(found.peak_log_bytes_per_s)}{against}."
+        )
+
+    @property
+    def reservations(self) -> list[tuple[str, str]]:
+        """The reservations to which the tables refer, by their mark."""
+        return [(mark, TEXTS[key]) for key, mark in self._marks.items()]
+
+    def _cell(self, estimate: Estimate) -> dict[str, Any]:
+        commits = estimate.commits
+        messages = f"{format_number(commits.messages_per_s)} messages/s, " if estimate.load.puts_per_commit > 1 else ""
+        return {
+            "rate": f"{format_number(commits.commits_per_s)}/s",
+            "marks": " ".join(self._marks[key] for key in estimate.reservations),
+            "more": (f"{messages}{format_rate(commits.bytes_per_s)}, {format_duration(commits.commit_latency_ns)}"),
+            "measured": _measured(estimate),
+            "contradicted": estimate.contradicted,
+        }
+
+
+def _marks(shown: ShownEstimates) -> dict[str, str]:
+    """Return a letter for each reservation about any of the estimates."""
+    estimates = [*shown.commits.values(), *(estimate for row in shown.distances.values() for estimate in row)]
+    used = {key for estimate in estimates for key in estimate.reservations}
+    return dict(zip((key for key in TEXTS if key in used), _MARKS, strict=False))
+
+
+def _measured(estimate: Estimate) -> str:
+    if estimate.measured is None:
+        return ""
+    return f"measured {format_number(estimate.measured.commits_per_s)}/s ({round(100 * estimate.difference):+} %)"
+
+
+def _with_error(value: float, error: float, write: Callable[[float], str]) -> str:
+    return f"{write(value)} \u00b1 {write(error)}"
+
+
+def _mean_size(size: float) -> str:
+    """Format a size of writes. The mean of different sizes may not be a whole number."""
+    return format_size(round(size))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ...module_utils import _units
+from ...module_utils._units import format_duration, format_ratio, format_size
 from .._judge.flushes import NO_FLUSH_BELOW
 from .._run.shapes import Within, fits
 from .._run.table_reader import DECIMAL_PATTERN
@@ -108,13 +108,13 @@ def _real(value: Any) -> float | None:
 
 def _size(value: Any) -> str:
     number = _number(value)
-    return _text(value) if number is None else _units.format_size(number)
+    return _text(value) if number is None else format_size(number)
 
 
 def _duration(scale: int) -> Callable[[Any], str]:
     def write(value: Any) -> str:
         number = _real(_number(value) if isinstance(value, str) else value)
-        return _text(value) if number is None else _units.format_duration(number * scale)
+        return _text(value) if number is None else format_duration(number * scale)
 
     return write
 
@@ -124,7 +124,7 @@ def _offset(value: Any) -> str:
     return (
         _text(value)
         if number is None
-        else f"{_units.format_duration(abs(number) * 1e9)} {'behind' if number < 0 else 'ahead of'} the controller"
+        else f"{format_duration(abs(number) * 1e9)} {'behind' if number < 0 else 'ahead of'} the controller"
     )
 
 
@@ -148,7 +148,7 @@ def _scheduler_hint(value: Any, facts: Mapping[str, Any]) -> str:
 
 def _free_hint(value: Any, facts: Mapping[str, Any]) -> str:
     free, size = _number(value), _number(facts.get("filesystem_size_bytes"))
-    return f"{_units.format_ratio(free / size)} of the file system" if free is not None and size else ""
+    return f"{format_ratio(free / size)} of the file system" if free is not None and size else ""
 
 
 def _barrier_hint(value: Any, facts: Mapping[str, Any]) -> str:
@@ -176,7 +176,7 @@ def _physical_hint(value: Any, facts: Mapping[str, Any]) -> str:
     physical, logical = _number(value), _number(facts.get("device_logical_block_bytes"))
     if physical is None or logical is None or physical <= max(logical, 4096):
         return ""
-    return f"the device may have to read before it writes less than {_units.format_size(physical)}"
+    return f"the device may have to read before it writes less than {format_size(physical)}"
 
 
 def _logical_hint(value: Any, facts: Mapping[str, Any]) -> str:
@@ -191,9 +191,7 @@ def _logical_hint(value: Any, facts: Mapping[str, Any]) -> str:
 def _throttled_hint(value: Any, facts: Mapping[str, Any]) -> str:
     reached_s, elapsed_s = _real(value), _real(facts.get("volume_limits_elapsed_s"))
     return (
-        f"{_units.format_ratio(reached_s / elapsed_s)} of the time between the two readings"
-        if reached_s and elapsed_s
-        else ""
+        f"{format_ratio(reached_s / elapsed_s)} of the time between the two readings" if reached_s and elapsed_s else ""
     )
 
 

@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Formats figures for every format of a report."""
+"""Formats figures for every format of a report, and compares what a workload of streams achieved with what was
+requested."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...module_utils import _units
+from ...module_utils._units import format_count, format_duration, format_number, format_rate, format_ratio
+from .._judge.fidelity import TOLERANCE
 from .._judge.metrics import NOT_STARTED
 from .._run.columns import ALL_WORKERS, Step
 from .._run.verdicts import WORST_FIRST
@@ -31,21 +33,21 @@ MARKS = {
 """A sign for each verdict, so that verdicts never differ in colour alone."""
 
 FIGURES = (
-    ("Writes", "operations", _units.format_count),
-    ("Writes/s", "operations_per_s", _units.format_number),
-    ("Throughput", "bytes_per_s", _units.format_rate),
-    ("Mean", "latency_mean_ns", _units.format_duration),
-    ("p50", "latency_p50_ns", _units.format_duration),
-    ("p99", "latency_p99_ns", _units.format_duration),
-    ("p99.9", "latency_p99_9_ns", _units.format_duration),
-    ("Max", "latency_max_ns", _units.format_duration),
+    ("Writes", "operations", format_count),
+    ("Writes/s", "operations_per_s", format_number),
+    ("Throughput", "bytes_per_s", format_rate),
+    ("Mean", "latency_mean_ns", format_duration),
+    ("p50", "latency_p50_ns", format_duration),
+    ("p99", "latency_p99_ns", format_duration),
+    ("p99.9", "latency_p99_9_ns", format_duration),
+    ("Max", "latency_max_ns", format_duration),
 )
 """The figures of a row that tables for people show: title, column and formatter."""
 
 _RESPONSES = {
-    "latency_mean_ns": ("Mean response", "response_mean_ns", _units.format_duration),
-    "latency_p99_ns": ("p99 response", "response_p99_ns", _units.format_duration),
-    "latency_max_ns": ("Not started", "operations_not_started", _units.format_count),
+    "latency_mean_ns": ("Mean response", "response_mean_ns", format_duration),
+    "latency_p99_ns": ("p99 response", "response_p99_ns", format_duration),
+    "latency_max_ns": ("Not started", "operations_not_started", format_count),
 }
 """Additional figures of streams with a rate, by the column after which they appear."""
 
@@ -211,4 +213,67 @@ def colours_of(host: Host, shown: Sequence[Series]) -> dict[Series, str]:
 
 def count_words(counts: list[tuple[str, int]]) -> str:
     """Format counts of verdicts: "1 fail, 2 pass"."""
-    return ", ".join(f"{_units.format_count(count)} {verdict}" for verdict, count in counts)
+    return ", ".join(f"{format_count(count)} {verdict}" for verdict, count in counts)
+
+
+@dataclass(frozen=True, slots=True)
+class Achieved:
+    """The achieved and requested values at a load point, and whether they differ too much."""
+
+    achieved: str
+    asked: str
+    is_far: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """A property of a stream, or of the workload, with the achieved value at each load point, or None if it was not
+    measured."""
+
+    stream: str
+    title: str
+    cells: tuple[Achieved | None, ...]
+
+
+def fidelity_of(host: Host) -> tuple[list[str], list[Property]]:
+    """Return the load points and the properties of a host; both are empty if its tables contain none."""
+    loads = list(dict.fromkeys(row["load_point"] for row in host.fidelity))
+    found: dict[tuple[Any, ...], dict[int, Mapping[str, Any]]] = {}
+    for row in host.fidelity:
+        found.setdefault((row["stream"], row["property"], row["item"]), {})[row["load_point"]] = row
+    properties = [_property(key, rows, loads) for key, rows in found.items()]
+    return [host.words.load_text(load) for load in loads], properties
+
+
+def _property(key: tuple[Any, ...], rows: Mapping[int, Mapping[str, Any]], loads: Sequence[int]) -> Property:
+    stream, name, item = key
+    return Property(
+        "all" if stream == "all" else stream,
+        _property_title(name, item),
+        tuple(_achieved(name, rows[load]) if load in rows else None for load in loads),
+    )
+
+
+def _property_title(name: str, item: str | None) -> str:
+    if name == "size_share":
+        return (
+            f"operations of {size_text(int(item))}"
+            if item and item.isascii() and item.isdigit()
+            else f"operations of {item}"
+        )
+    if name == "capacity_share":
+        return f"capacity of place {item}"
+    return _PROPERTY_TITLES.get(name, name)
+
+
+_PROPERTY_TITLES = {
+    "read_share": "reads",
+    "operations_share": "share of all operations",
+    "operations_per_s": "operations per second",
+}
+
+
+def _achieved(name: str, row: Mapping[str, Any]) -> Achieved:
+    achieved, asked = row["achieved"], row["asked"]
+    write = format_ratio if name.endswith("_share") else format_number
+    return Achieved(write(achieved), write(asked), abs(achieved - asked) > TOLERANCE * asked)

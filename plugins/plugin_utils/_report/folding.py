@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from ...module_utils import _units
+from ...module_utils._units import format_count
+from .._english.phrases import plural
 from .._run.words import size_text
 
 SHOWN_NAMES = 4
@@ -32,7 +33,7 @@ def fold_names(names: Iterable[str], most: int = SHOWN_NAMES) -> str:
     groups = _groups([without_domain(name, domain) for name in found])
     shown = [_group_text(group) for group in groups[:most]]
     left = sum(map(len, groups[most:]))
-    text = and_list([*shown, f"{_units.format_count(left)} more"] if left else shown)
+    text = and_list([*shown, f"{format_count(left)} more"] if left else shown)
     return f"{text} in {domain[1:]}" if domain else text
 
 
@@ -53,7 +54,7 @@ def without_domain(name: str, domain: str) -> str:
 
 def more_hosts(number: int) -> str:
     """Describe how many hosts are not shown."""
-    return f"{_units.format_count(number)} more {'host' if number == 1 else 'hosts'}"
+    return f"{plural(number, 'more host')}"
 
 
 def natural(name: str) -> tuple[str, int, str, str]:

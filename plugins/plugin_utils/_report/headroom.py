@@ -2,39 +2,161 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Formats the figure of a certificate that comes closest to its limit, and how much of the limit it leaves unused."""
+"""How close a run comes to its limits, and how much load its volumes carry: the share of a limit that a figure uses,
+the figure that comes closest to its limit, capacities, and margins over the required load."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from ...module_utils import _units
+from ...module_utils._units import format_count, format_number, format_ratio
 from .._english.parts import metric_text
+from .._judge.closest_limit import used_share
 from .._judge.metrics import find_metric
-from .._run.columns import LOG
+from .._run.columns import LOG, Step
 from .._run.words import size_text
-from .series import operations_text
+from .folding import shorten
+from .model import Host, Model
+from .series import at_text, operations_text
 
 
-def headroom_text(closest: Mapping[str, Any]) -> str:
+def share_text(share: float) -> str:
+    """Return a share such as "42 %", or "15 \u00d7" if it is at least twice the limit."""
+    return f"{format_number(share, 2)} \u00d7" if share >= 2 else f"{100 * share:.0f} %"
+
+
+def unused_text(closest: Mapping[str, Any]) -> str:
     """Return the share of the limit that is unused: "25 %". It is below 0 if the limit is broken."""
     unused = 100 * (1 - closest["share"])
     return f"{unused:,.{1 if abs(unused) < 10 else 0}f} %".replace("-", "\u2212")
 
 
-def figure_text(closest: Mapping[str, Any]) -> str:
+def closest_text(closest: Mapping[str, Any]) -> str:
     """Return the figure: "p99 at 64 KiB: 1.5 ms"."""
     stream, size = closest.get("stream"), closest.get("block_size_bytes")
     of_stream = f" of {operations_text(stream, closest.get('operation'))}" if stream not in (None, LOG) else ""
     at = f" at {size_text(size)}" if size else ""
     at_least = "at least " if closest.get("value_at_least") else ""
-    return f"{metric_text(closest['metric'])}{of_stream}{at}: {at_least}{_value(closest)}"
+    return f"{metric_text(closest['metric'])}{of_stream}{at}: {at_least}{_closest_value(closest)}"
 
 
-def _value(closest: Mapping[str, Any]) -> str:
+def _closest_value(closest: Mapping[str, Any]) -> str:
     """Format the figure in the unit of its limit. The unit of a capacity is that of the load points."""
     metric, value = find_metric(closest["metric"]), closest["value"]
     if metric is None or closest["metric"] == "capacity":
-        return f"{_units.format_number(value)} {closest.get('unit') or ''}".rstrip()
+        return f"{format_number(value)} {closest.get('unit') or ''}".rstrip()
     return str(metric.kind.format(value))
+
+
+@dataclass(frozen=True, slots=True)
+class WorstUse:
+    """The share of a limit that a host uses. For example, 0.75 is three quarters of the limit, and above 1 the limit is
+    broken. ``limit`` is an entry of the host's limits."""
+
+    host: Host
+    limit: Mapping[str, Any]
+    share: float
+
+    @property
+    def value(self) -> float:
+        """The figure, in the unit of the limit."""
+        return self.limit["worst"]["value"]
+
+    @property
+    def step(self) -> Step | tuple[None, None]:
+        """The load point and the block size of the figure; empty if it concerns the whole run."""
+        worst = self.limit["worst"]
+        return worst["load_point"], worst["block_size_bytes"]
+
+
+def worst_use(model: Model) -> WorstUse | None:
+    """Return the largest share of a limit that a host uses, or None if no limit judged a figure."""
+    worst = (WorstUse(host, used[0][1], used[0][0]) for host in model.hosts if (used := used_limits(host)))
+    return max(worst, key=lambda each: each.share, default=None)
+
+
+def used_limits(host: Host) -> list[tuple[float, dict[str, Any]]]:
+    """Return the limits with the shares that their worst rows use, the largest share first."""
+    shares = ((used_share(limit, limit["worst"]["value"]), limit) for limit in host.limits)
+    return sorted(
+        ((share, limit) for share, limit in shares if share is not None), key=lambda each: each[0], reverse=True
+    )
+
+
+def worst_use_text(use: WorstUse, alone: bool = False) -> str:
+    """Return the share as text: "the worst uses 75 % of its limit (p99 at 64 KiB) on db07", or, if the host is alone in
+    its run, "it uses at most 75 % of any limit (p99 at 64 KiB)"."""
+    subject, where = ("it", "") if alone else ("the worst", f" on {shorten(use.host.label)}")
+    at_least = "at least " if use.limit["worst"]["value_at_least"] else ""
+    limit = "a limit" if alone else "its limit"
+    if use.share > 1 and use.limit["bound"] == "min":
+        says = f"reaches only {_apart_from_one(format_ratio, 1 / use.share)} of {limit}"
+    elif use.share > 1:
+        says = f"takes {at_least}{_apart_from_one(format_number, use.share)} times {limit}"
+    elif alone and not at_least:
+        says = f"uses at most {_apart_from_one(format_ratio, use.share)} of any limit"
+    else:
+        says = f"uses {at_least}{_apart_from_one(format_ratio, use.share)} of {limit}"
+    return f"{subject} {says} ({figure_text(use)}){where}"
+
+
+def figure_text(use: WorstUse) -> str:
+    """Return the name of the figure and its step: "p99 at 64 KiB", "p99 of database reads at 8 threads"."""
+    words, worst = use.host.words, use.limit["worst"]
+    text = metric_text(str(use.limit["metric"]))
+    if use.step[0] is None:
+        return text
+    if words.layout.by_stream:
+        text += f" of {operations_text(worst['stream'], worst['operation'])}"
+    elif words.operation:
+        text += f" of {worst['operation']}s"
+    text += at_text(words, use.step)
+    several = len({figures["load_point"] for dummy, figures in use.host.results()}) > 1
+    return f"{text} with {words.load_text(use.step[0])}" if several and not words.layout.over_load else text
+
+
+def _apart_from_one(write: Callable[[float, int], str], share: float) -> str:
+    """Format a share with enough digits to distinguish it from the whole limit."""
+    texts = [write(share, digits) for digits in range(2, 13)]
+    return next((text for text in texts if share == 1 or text != write(1, 12)), texts[-1])
+
+
+SHOWN = 5
+"""The maximum number of volumes with a separate line. The volumes that carry the least load are shown."""
+
+
+def capacity_lines(model: Model) -> list[str]:
+    """Return a line for each volume with a capacity, the smallest capacity first, and the number of volumes that are
+    left out."""
+    found = sorted(
+        ((host, host.climbed) for host in model.hosts if host.climbed), key=lambda each: each[1].highest_passed or 0
+    )
+    alone = len(model.hosts) == 1
+    lines = [capacity.sentence if alone else f"{shorten(host.label)}: {capacity.sentence}" for host, capacity in found]
+    return _smallest(lines, "that carry as much or more")
+
+
+def headroom_lines(model: Model) -> list[str]:
+    """Return a line for each volume that has a target, the smallest margin first, and the number of volumes that are
+    left out."""
+    hosts = sorted((host for host in model.hosts if host.headroom or host.no_headroom), key=_margin)
+    return _smallest([f"{shorten(host.label)}: {margin_text(host)}" for host in hosts], "with a larger margin")
+
+
+def margin_text(host: Host) -> str:
+    """Return the margin of a volume and its source, or why it is unknown."""
+    if not host.headroom:
+        return f"margin not known, because {host.no_headroom}"
+    return f"margin {format_ratio(host.headroom.margin)}, {host.headroom.text}"
+
+
+def _smallest(lines: list[str], others: str) -> list[str]:
+    left_out = len(lines) - SHOWN
+    return [*lines[:SHOWN], *([f"and {format_count(left_out)} more {others}"] if left_out > 0 else [])]
+
+
+def _margin(host: Host) -> float:
+    return host.headroom.margin if host.headroom else -math.inf

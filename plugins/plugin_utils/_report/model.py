@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...module_utils._units import format_count
+from .._english.phrases import plural
 from .._estimate.basis import Basis, basis_of
 from .._estimate.headroom import Headroom, NoHeadroom, headroom
 from .._estimate.target import target_of
@@ -369,7 +370,7 @@ class Model:
     def size(self) -> str:
         """How much the run covers: "3 hosts", or "5 volumes" if a host has a volume other than the default one."""
         noun = "host" if all(host.volume == DEFAULT_VOLUME for host in self.hosts) else "volume"
-        return f"{format_count(len(self.hosts))} {noun}" + ("" if len(self.hosts) == 1 else "s")
+        return plural(len(self.hosts), noun)
 
     @property
     def headline(self) -> str:
@@ -415,7 +416,7 @@ class Model:
         merged, unclaimed = len(self.run.get("merged_from") or []), len(self.run.get("unclaimed_hosts") or [])
         if not merged:
             return ""
-        runs = f"Merged from {format_count(merged)} run{'' if merged == 1 else 's'}"
+        runs = f"Merged from {plural(merged, 'run')}"
         return (
             f"{runs}; {format_count(unclaimed)} of the hosts {'is' if unclaimed == 1 else 'are'} in none of them."
             if unclaimed
@@ -471,7 +472,7 @@ class Model:
     def expectation(self) -> str:
         """Describes how many hosts were expected, and which hosts of the inventory were left out."""
         expected, left_out = self.run.get("expected_hosts") or [], self.run.get("left_out_hosts") or []
-        text = f"{format_count(len(expected))} host{'' if len(expected) == 1 else 's'}"
+        text = f"{plural(len(expected), 'host')}"
         text += "; certify_hosts left out localhost" if self.run.get("localhost_left_out") else ""
         if not left_out:
             return text

@@ -10,7 +10,7 @@ import datetime
 from collections.abc import Mapping
 from typing import Any
 
-from ...module_utils import _units
+from ...module_utils._units import format_duration, format_number, format_ratio
 from .._run.columns import LOG
 from .._run.shapes import Within, as_dict, fits
 from .._run.words import mean_size_text
@@ -46,11 +46,11 @@ def figures_text(host: Host) -> str:
     figures = log_figures(host)
     busy = number(host.own.get("utilisation"), "share")
     elapsed_s = number(host.own, "elapsed_s")
-    after = f" after {_units.format_duration(elapsed_s * 1e9)}" if elapsed_s else ""
+    after = f" after {format_duration(elapsed_s * 1e9)}" if elapsed_s else ""
     parts = [
         f"queue manager {host.own.get('queue_manager') or 'not known'}",
         _writes_text(host, figures),
-        "" if busy is None else f"logger busy {_units.format_ratio(busy)} of the time{trend_text(host)}",
+        "" if busy is None else f"logger busy {format_ratio(busy)} of the time{trend_text(host)}",
         f"ended before its time{after}" if host.own.get("ending") else "",
     ]
     return ", ".join(filter(None, parts))
@@ -59,7 +59,7 @@ def figures_text(host: Host) -> str:
 def _writes_text(host: Host, figures: Mapping[str, Any]) -> str:
     size, mean = size_of(figures), number(figures, "latency_mean_ns")
     if size and mean:
-        return f"log writes of {mean_size_text(size)} take {_units.format_duration(mean)} on average"
+        return f"log writes of {mean_size_text(size)} take {format_duration(mean)} on average"
     if figures.get("operations"):
         return "the duration of its log writes is not known"
     if figures:
@@ -93,8 +93,8 @@ def trend_text(host: Host) -> str:
         return ""
     direction = "rising" if change > 0 else "falling"
     return (
-        f" and {direction} (trend: {_units.format_number(100 * abs(change))} percentage points in "
-        f"{_units.format_duration(elapsed_s * 1e9, 2)})"
+        f" and {direction} (trend: {format_number(100 * abs(change))} percentage points in "
+        f"{format_duration(elapsed_s * 1e9, 2)})"
     )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...module_utils import _units
+from ...module_utils._units import format_size
 from .._kinds import UNJUDGED
 from .._run.columns import Step
 from .._run.profiles import can_certify
@@ -71,9 +71,9 @@ def _qualifies(model: Model, asked: Mapping[str, Any], whose: str) -> str:
     if asked.get("min_duration_s"):
         parts.append(f"for at least {asked['min_duration_s']:g} s per row")
     if asked.get("min_footprint"):
-        parts.append(f"to at least {_units.format_size(asked['min_footprint'])} of files{model.words.for_each}")
+        parts.append(f"to at least {format_size(asked['min_footprint'])} of files{model.words.for_each}")
     if asked.get("block_sizes"):
-        parts.append(f"and measured {', '.join(map(_units.format_size, asked['block_sizes']))}")
+        parts.append(f"and measured {', '.join(map(format_size, asked['block_sizes']))}")
     return ", ".join(parts) + "."
 
 

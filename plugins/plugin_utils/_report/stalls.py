@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
-from ...module_utils import _units
+from ...module_utils._units import format_duration
 from .._run.columns import COMMITS, Row
 from .._run.table_reader import TablesError
 from .._run.tables import Tables
@@ -40,7 +40,7 @@ def stall_period(tables: Tables) -> str:
         period = period_of([(row["start_offset_ns"], row["latency_ns"]) for row in rows])
         if period:
             return (
-                f"about every {_units.format_duration(period[0], 2)}, {period[1]} "
+                f"about every {format_duration(period[0], 2)}, {period[1]} "
                 f"times{at_text(tables.words, tables.layout.step_of(rows[0]))}"
             )
     return ""

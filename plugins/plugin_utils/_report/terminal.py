@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ...module_utils import _units
+from ...module_utils._units import format_count
 from .._kinds import UNJUDGED
 from .._run.verdicts import WORST_FIRST
 
@@ -65,7 +65,7 @@ def fit(text: str, width: int = UNWRAPPED, most: int = MOST_LINES) -> str:
     if left_out or len(shown) < len(parts):
         shown = _chosen(parts, room - 1)
         left_out += len(parts) - len(shown)
-    more = [f"  and {_units.format_count(left_out)} more, in the report"] if left_out else []
+    more = [f"  and {format_count(left_out)} more, in the report"] if left_out else []
     causes = (line for part in shown for line in (*part.head, *(line for detail in part.details for line in detail)))
     return "".join(f"{line}\n" for line in (*before, *causes, *more, *after))
 

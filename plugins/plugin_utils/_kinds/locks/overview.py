@@ -12,15 +12,14 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ....module_utils import _units
+from ....module_utils._units import format_count, format_duration
 from ..._english.lock_figures import late_writes_of
 from ..._english.locks import step_title
 from ..._judge.lock_limits import TAKEOVER_LIMIT
 from ..._report.charts.axes import LogAxis, path
 from ..._report.charts.rows import row_picture, row_point, row_scale, row_upright
 from ..._report.model import Host, Model
-from ..._report.page.badge import badge
-from ..._report.page.columns import LONG_TEXT, NAME, NUMBER, PICTURE, TEXT, Column, filled
+from ..._report.page.parts import LONG_TEXT, NAME, NUMBER, PICTURE, TEXT, Column, badge, filled
 from ..._run.lock_steps import (
     CONCURRENT_UPDATES,
     CUT_OFF,
@@ -114,7 +113,7 @@ def _takeover_text(line: _Line) -> str:
     if any(not is_over for _step, _seconds, is_over in known):
         return "never taken over"
     longest = max((seconds for _step, seconds, _is_over in known), default=None)
-    return "not tested" if longest is None else f"at most {_units.format_duration(longest * 1e9)}"
+    return "not tested" if longest is None else f"at most {format_duration(longest * 1e9)}"
 
 
 def _takeover_picture(line: _Line) -> Markup:
@@ -159,11 +158,11 @@ def _not_covered(line: _Line) -> str:
 
 
 def _count(value: int | None) -> str:
-    return "" if value is None else _units.format_count(value)
+    return "" if value is None else format_count(value)
 
 
 def _time(value: float | None) -> str:
-    return "" if value is None else _units.format_duration(value)
+    return "" if value is None else format_duration(value)
 
 
 def _scale() -> Markup:

@@ -12,7 +12,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ....module_utils import _units
+from ....module_utils._units import format_count, format_duration
+from ..._english.phrases import plural
 from ..._report.charts.axes import Axis, chart, path, round_steps, text
 from ..._report.folding import shorten
 from ..._run.lock_steps import CUT_OFF, KEPT, POD_DELETED, figure, figure_text, late_writes
@@ -52,18 +53,18 @@ def _s(row: Mapping[str, Any], name: str) -> float | None:
 
 def _title(row: Mapping[str, Any], takeover: float, is_over: bool) -> str:
     lost = _LOST.get(row["step"], "lost")
-    after = _units.format_duration(takeover * 1e9)
+    after = format_duration(takeover * 1e9)
     holder, other = (shorten(row[key], _LONGEST_NAME) for key in ("holder", "other"))
     return f"{holder} is {lost}: {other} {'has the lock after' if is_over else 'has no lock after'} {after}"
 
 
 def _description(row: Mapping[str, Any], back: float | None, limit_s: float) -> str:
-    parts = [f"Limit {_units.format_duration(limit_s * 1e9)}"]
+    parts = [f"Limit {format_duration(limit_s * 1e9)}"]
     if back is not None:
         late, errno = late_writes(row), figure_text(row, "errno")
-        parts.append(f"back after {_units.format_duration(back * 1e9)}")
+        parts.append(f"back after {format_duration(back * 1e9)}")
         parts.append(f"pending write: {errno or 'no error'}")
-        parts += [f"{_units.format_count(late)} late {'write' if late == 1 else 'writes'}"] if late is not None else []
+        parts += [f"{plural(late, 'late write')}"] if late is not None else []
     return ", ".join(parts) + "."
 
 
@@ -71,7 +72,7 @@ def _frame(clock: Axis, limit_s: float) -> Iterator[Markup]:
     """Yield the lines and labels of the axis: the seconds, the instant of the loss, and the limit."""
     end = -1e9
     for tick in round_steps(clock.high, _STEPS_S, most=5):
-        x, words = clock.place(tick), _units.format_duration(tick * 1e9) if tick else "0"
+        x, words = clock.place(tick), format_duration(tick * 1e9) if tick else "0"
         yield _upright("grid", x)
         half = 3.8 * len(words)
         if x - half > end:
@@ -121,7 +122,7 @@ def _holder(row: Mapping[str, Any], clock: Axis, back: float | None) -> list[Mar
 def _other(row: Mapping[str, Any], clock: Axis, takeover: float, is_over: bool) -> list[Markup]:
     """Return the lane of the other host: a thin line while it is refused, then a bar."""
     tries = figure(row, "tries")
-    refused = "refused" if tries is None else f"refused {_units.format_count(int(tries))} times"
+    refused = "refused" if tries is None else f"refused {format_count(int(tries))} times"
     words = f"{refused}, then holds the lock" if is_over else f"{refused}, and never gets the lock"
     got = clock.place(takeover)
     parts = [*_lane(row["other"], _OTHER, words), _thin("refused", _LEFT, got, _OTHER)]

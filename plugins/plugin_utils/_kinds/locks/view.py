@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from ....module_utils._units import format_count
 from ..._english.lock_figures import late_writes_of, limits_told, untested_text
+from ..._english.phrases import plural
 from ..._report.causes.locks import advice_on_locks, key_of
 from ..._report.folding import shorten
 from ..._report.overview import counts_of
-from ..._report.page.badge import badge
+from ..._report.page.parts import badge
 from ..._report.template import render_part
 from ..._run import open_metrics as om
 from ..._run.lock_steps import TAKEOVERS, figure, rows_of
@@ -87,7 +88,7 @@ class View(view.View):
         pairs = pairs_of(model.hosts_with_own)
         told = [f"{format_count(count)} {verdict}" for verdict, count in _counts(pairs)]
         untested = untested_text([pair.results for pair in pairs if pair.verdict in GOOD])
-        of = f" in {format_count(len(pairs))} {'pair' if len(pairs) == 1 else 'pairs'}" if pairs else ""
+        of = f" in {plural(len(pairs), 'pair')}" if pairs else ""
         verdicts = ", ".join(told) or ", ".join(model.verdicts_told) or "none was tested"
         left = f"; {untested}" if untested else ""
         return f"Locks on {model.size}{of}: {verdicts}{left}. No latency was measured or certified."
@@ -102,7 +103,7 @@ class View(view.View):
             for first, second in [pair.labels]
         ]
         left = len(pairs) - SHOWN
-        return [*lines, f"and {format_count(left)} more {'pair' if left == 1 else 'pairs'}"] if left > 0 else lines
+        return [*lines, f"and {plural(left, 'more pair')}"] if left > 0 else lines
 
     def claim(self, host: Host) -> str:
         """Return the figures of the host's pairs."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ....module_utils import _units
+from ....module_utils._units import format_duration, format_number, format_ratio
 from ..._history.live import ALIKE, FASTER, SLOWER
 from ..._judge.metrics import find_metric
 from ..._report.charts.axes import LogAxis, path
@@ -19,8 +19,7 @@ from ..._report.charts.rows import row_picture, row_point, row_scale, row_uprigh
 from ..._report.folding import brief, shorten
 from ..._report.model import Host, Model
 from ..._report.observation import limit_of_mean, log_figures, number, ratio_of, size_of
-from ..._report.page.badge import SIGNS, badge
-from ..._report.page.columns import LONG_TEXT, NAME, PICTURE, TEXT, Column, filled
+from ..._report.page.parts import LONG_TEXT, NAME, PICTURE, SIGNS, TEXT, Column, badge, filled
 from ..._run.verdicts import PASS
 from ..._run.words import mean_size_text
 
@@ -74,10 +73,10 @@ def finding_text(model: Model) -> str:
     if slower:
         who = f"{shorten(worst.label)} is " if several else ""
         others = f", and {slower - 1} more {'is' if slower == 2 else 'are'} slower" if slower > 1 else ""
-        return f"{who}{_units.format_number(ratio, 2)} times slower than certified{others}"
+        return f"{who}{format_number(ratio, 2)} times slower than certified{others}"
     if several or outcome_of(worst) == ALIKE:
         return "as certified" if len(compared) == len(model.hosts) else f"{len(compared)} of {model.size} as certified"
-    return f"{_units.format_number(1 / ratio, 2)} times faster than certified"
+    return f"{format_number(1 / ratio, 2)} times faster than certified"
 
 
 def outcome_of(host: Host) -> str:
@@ -101,7 +100,7 @@ def _marks(host: Host) -> dict[str, float]:
 
 def _times(host: Host) -> str:
     ratio = ratio_of(host)
-    return "" if ratio is None else f"{_units.format_number(ratio, 3 if ratio >= 1 else 2)} \u00d7"
+    return "" if ratio is None else f"{format_number(ratio, 3 if ratio >= 1 else 2)} \u00d7"
 
 
 def _certified(host: Host) -> str:
@@ -116,7 +115,7 @@ def _size(host: Host) -> str:
 
 def _busy(host: Host) -> str:
     share = number(host.own.get("utilisation"), "share")
-    return "" if share is None else _units.format_ratio(share)
+    return "" if share is None else format_ratio(share)
 
 
 def _limits_text(host: Host) -> Markup | str:
@@ -170,4 +169,4 @@ def _scale(axis: LogAxis | None) -> Markup | str:
 
 
 def _time(value_ns: float | None) -> str:
-    return "" if value_ns is None else _units.format_duration(value_ns)
+    return "" if value_ns is None else format_duration(value_ns)

@@ -12,7 +12,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ....module_utils import _units
+from ....module_utils._units import format_count, format_duration, format_number, format_rate, format_ratio, format_size
+from ..._english.phrases import plural
 from ..._history.live import ALIKE, FASTER, SLOWER
 from ..._observe.sources import SOURCES
 from ..._report.charts.axes import LEFT, RIGHT, Axis, round_steps, thinned
@@ -59,7 +60,7 @@ class ObservationSection:
     def lead(self) -> str:
         """A sentence that says which queue manager was observed, for how long, and how."""
         source, elapsed_s = str(self._seen.get("source")), number(self._seen, "elapsed_s")
-        took = f" for {_units.format_duration(elapsed_s * 1e9)}" if elapsed_s else ""
+        took = f" for {format_duration(elapsed_s * 1e9)}" if elapsed_s else ""
         log = f", which logs to {self._seen['log_path']}," if self._seen.get("log_path") else ""
         begin = moment(number(self._seen, "start_epoch_s"))
         since = f" from {begin}" if begin else ""
@@ -107,7 +108,7 @@ class ObservationSection:
             return []
         expected, ratio = number(self._held, "expected_ns"), number(self._held, "ratio")
         managers = self._held.get("queue_managers")
-        alone = f", {managers} queue manager{'' if managers == 1 else 's'}" if managers else ""
+        alone = f", {plural(managers, 'queue manager')}" if managers else ""
         rows = [(f"Mean of writes of {mean_size_text(size)}{alone}", _time(expected), _time(mean), _ratio(ratio))]
         for other in self._held.get("others") or ():
             title = f"The same, {other.get('queue_managers')} queue managers at once"
@@ -131,7 +132,7 @@ class ObservationSection:
         if share is None:
             return ""
         busiest = (
-            f", in the busiest interval {_units.format_ratio(highest)}"
+            f", in the busiest interval {format_ratio(highest)}"
             if highest is not None and len(self._intervals) > 1
             else ""
         )
@@ -145,16 +146,14 @@ class ObservationSection:
             if share > BEYOND
             else near
         )
-        return (
-            f"The logger was writing {_units.format_ratio(share)} of the time{busiest}{trend_text(self._host)}.{near}"
-        )
+        return f"The logger was writing {format_ratio(share)} of the time{busiest}{trend_text(self._host)}.{near}"
 
     @property
     def log_in_use(self) -> str:
         """Describes how much of the log is in use; empty if this is unknown."""
         used, most = number(self._facts, "log_bytes_in_use"), number(self._facts, "log_bytes_max")
         return (
-            f"Of the log's {_units.format_size(int(most))}, {_units.format_ratio(used / most)} was in use."
+            f"Of the log's {format_size(int(most))}, {format_ratio(used / most)} was in use."
             if used is not None and most
             else ""
         )
@@ -235,11 +234,11 @@ class ObservationSection:
         size, busy = number(each, "write_size_mean_bytes"), number(each, "logger_utilisation_share")
         return (
             moment(number(each, "start_epoch_s"), "%H:%M:%S"),
-            "" if writes is None else f"{about if writes else ''}{_units.format_count(writes)}",
-            "" if count is None or not elapsed_s else _units.format_rate(count / elapsed_s),
+            "" if writes is None else f"{about if writes else ''}{format_count(writes)}",
+            "" if count is None or not elapsed_s else format_rate(count / elapsed_s),
             mean_size_text(size) if size else "",
             *(_time(number(each, f"latency_{name}_ns")) for name in ("mean", "min", "max")),
-            "" if busy is None else _units.format_ratio(busy),
+            "" if busy is None else format_ratio(busy),
         )
 
     def _call(self, name: str, intervals: Sequence[Mapping[str, Any]]) -> Row:
@@ -247,7 +246,7 @@ class ObservationSection:
         spent = sum(number(each, "latency_sum_ns") or 0 for each in intervals)
         fastest = min(filter(None, (number(each, "latency_min_ns") for each in intervals)), default=None)
         slowest = max(filter(None, (number(each, "latency_max_ns") for each in intervals)), default=None)
-        return name, _units.format_count(count), _time(spent / count if count else None), _time(fastest), _time(slowest)
+        return name, format_count(count), _time(spent / count if count else None), _time(fastest), _time(slowest)
 
     def _slowest_observed(self, figures: Mapping[str, Any]) -> str:
         """Return the observed stalls with their times or, if there are none, the slowest write."""
@@ -274,10 +273,7 @@ def _chart(lines: Mapping[str, Sequence[tuple[float, float]]], levels: Mapping[s
     plot = Plot(
         Axis(0, end_s or 1, LEFT, RIGHT),
         "Time since the observation began",
-        [
-            (second, _units.format_duration(second * 1e9) if second else "0 s")
-            for second in round_steps(end_s, _TICK_STEPS_S)
-        ],
+        [(second, format_duration(second * 1e9) if second else "0 s") for second in round_steps(end_s, _TICK_STEPS_S)],
         [
             *(Curve(drawn[name], [(0, value), (end_s or 1, value)], name, "mean") for name, value in levels.items()),
             *(Curve(name, points, name, dots=True) for name, points in lines.items() if points),
@@ -292,8 +288,8 @@ def _chart(lines: Mapping[str, Sequence[tuple[float, float]]], levels: Mapping[s
 
 
 def _time(value_ns: float | None) -> str:
-    return "" if value_ns is None else _units.format_duration(value_ns)
+    return "" if value_ns is None else format_duration(value_ns)
 
 
 def _ratio(ratio: float | None) -> str:
-    return "" if ratio is None else _units.format_number(ratio, 3 if ratio >= 1 else 2)
+    return "" if ratio is None else format_number(ratio, 3 if ratio >= 1 else 2)

@@ -14,7 +14,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ....module_utils import _units
+from ....module_utils._units import format_count, format_duration
 from ..._durability.cut import INCONCLUSIVE, KEPT, LOST, OUTCOMES, total_row
 from ..._judge.durability import CERTIFYING_BOUND, chance_bound, percent_upwards
 from ..._judge.power_cuts import wanted_cuts
@@ -22,8 +22,7 @@ from ..._report.charts.axes import LogAxis, path
 from ..._report.charts.rows import row_picture, row_scale, row_upright
 from ..._report.model import Host, Model
 from ..._report.observation import number
-from ..._report.page.badge import badge
-from ..._report.page.columns import NAME, PICTURE, TEXT, Column, filled
+from ..._report.page.parts import NAME, PICTURE, TEXT, Column, badge, filled
 from ..._run.profiles import profile_data
 from .said import counts_text
 
@@ -110,7 +109,7 @@ def _writes_lost(host: Host) -> str:
     totals = [total_row(cut["rows"]) for cut in _made(host) if cut["outcome"] == LOST]
     texts = (str(row.get(name) or "") for row in totals for name in ("lost_tail_writes", "lost_out_of_order_writes"))
     count = sum(int(text) for text in texts if text.isdecimal() and len(text) < 20)
-    return f"{_units.format_count(count)} writes" if count else ""
+    return f"{format_count(count)} writes" if count else ""
 
 
 def _damage(host: Host) -> str:
@@ -132,13 +131,13 @@ def _bound_text(host: Host) -> str:
 
 def _acknowledged(host: Host) -> str:
     known = [count for cut in _made(host) if (count := number(cut, "acknowledged_writes")) is not None]
-    return _units.format_count(int(sum(known))) if known else ""
+    return format_count(int(sum(known))) if known else ""
 
 
 def _unseen(host: Host) -> str:
     """Return the longest period of writing whose loss could have gone unnoticed."""
     known = [span for cut in _made(host) if (span := number(cut, "visible_from_ns")) is not None]
-    return _units.format_duration(max(known)) if known else ""
+    return format_duration(max(known)) if known else ""
 
 
 def _cuts_picture(host: Host) -> Markup:

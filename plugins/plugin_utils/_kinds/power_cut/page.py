@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ....module_utils import _units
+from ....module_utils._units import format_count, format_duration, format_number, format_size
 from ..._durability.cut import INCONCLUSIVE, KEPT, LOST
 from ..._report.model import Host
 from ..._report.observation import number
@@ -112,12 +112,12 @@ def _texts(cut: Mapping[str, Any]) -> list[str]:
     writing_s, back_s = number(cut, "writing_s"), number(cut, "back_after_s")
     unseen_ns, unseen = number(cut, "visible_from_ns"), number(cut, "visible_from_writes")
     return [
-        "" if acknowledged is None else _units.format_count(int(acknowledged)),
-        "" if rate is None else f"{_units.format_number(rate, 3)}/s",
+        "" if acknowledged is None else format_count(int(acknowledged)),
+        "" if rate is None else f"{format_number(rate, 3)}/s",
         _time(writing_s, 1e9),
         ", ".join(filter(None, (_time(number(cut, key)) for key in ("delay_p50_ns", "delay_p99_ns")))),
         _time(number(cut, "gap_max_ns")),
-        "" if unseen_ns is None or unseen is None else f"{_time(unseen_ns)}, {_units.format_count(int(unseen))} writes",
+        "" if unseen_ns is None or unseen is None else f"{_time(unseen_ns)}, {format_count(int(unseen))} writes",
         _in_flight(cut),
         _time(back_s, 1e9),
     ]
@@ -139,14 +139,14 @@ def _rows_of(cut: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def _count(row: Mapping[str, Any], name: str) -> str:
     text = str(row.get(name) or "")
-    return _units.format_count(int(text)) if text.isdecimal() and len(text) < 20 else text
+    return format_count(int(text)) if text.isdecimal() and len(text) < 20 else text
 
 
 def _tail_size(row: Mapping[str, Any]) -> str:
     """Return the size of the loss at the end, which shows the size of the cache that ignores flushes."""
     size, span_ns = (_whole(row, name) for name in ("lost_tail_bytes", "lost_tail_ns"))
     return ", ".join(
-        [*([_units.format_size(size)] if size else []), *([f"{_time(span_ns)} of writing"] if size and span_ns else [])]
+        [*([format_size(size)] if size else []), *([f"{_time(span_ns)} of writing"] if size and span_ns else [])]
     )
 
 
@@ -175,4 +175,4 @@ def _whole(row: Mapping[str, Any], name: str) -> int | None:
 
 
 def _time(value: float | None, scale: float = 1) -> str:
-    return "" if value is None else _units.format_duration(value * scale)
+    return "" if value is None else format_duration(value * scale)

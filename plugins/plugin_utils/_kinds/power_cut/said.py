@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ....module_utils import _units
+from ....module_utils._units import format_count
 from ..._durability.cut import OUTCOMES
 from ..._report.folding import more_hosts, shorten
 from ..._report.model import Host, Model
@@ -46,8 +46,8 @@ def counts_text(host: Host) -> str:
     """Describe how many power cuts there were, and their outcomes."""
     cuts = host.own["cuts"]
     told = [(outcome, sum(cut["outcome"] == outcome for cut in cuts)) for outcome in OUTCOMES]
-    made = f"{_units.format_count(len(cuts))} of {_units.format_count(host.own['cut_count'])} cuts"
-    return ", ".join([made, *(f"{_units.format_count(count)} {outcome}" for outcome, count in told if count)])
+    made = f"{format_count(len(cuts))} of {format_count(host.own['cut_count'])} cuts"
+    return ", ".join([made, *(f"{format_count(count)} {outcome}" for outcome, count in told if count)])
 
 
 def advice_on_cuts(found: Iterable[tuple[Host, Mapping[str, Any]]], verdict: str) -> tuple[str, str]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ....module_utils._units import format_count
 from ..._durability.cut import OUTCOMES
+from ..._english.phrases import plural
 from ..._judge.durability import why_not_certifying
 from ..._judge.power_cuts import wanted_cuts
 from ..._report.observation import number
@@ -80,7 +80,7 @@ class View(view.View):
             return ""
         total = sum(count for count, host in made)
         where = f" on {model.size}" if len(made) > 1 else ""
-        return f"0 of {format_count(total)} {'cut' if total == 1 else 'cuts'}{where} lost writes: {min(told)[1]}"
+        return f"0 of {plural(total, 'cut')}{where} lost writes: {min(told)[1]}"
 
     def statement(self, model: Model) -> str:
         """Return how many hosts kept everything."""

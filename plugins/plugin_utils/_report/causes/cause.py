@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""A cause is one reason why hosts do not pass or do not certify. This module contains what all causes have in
-common."""
+"""A cause is one reason why hosts do not pass or do not certify. This module contains what all causes have in common,
+and finds the reasons for a host's verdict other than limits."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ....module_utils import _units
+from ....module_utils._units import format_count
 from ..._kinds import opened_for
+from ..._run.findings import LIMIT as OF_LIMIT
+from ..._run.findings import OF_HISTORY, UNMEASURED, reasons_among, row_of
+from ..._run.verdicts import PASS
 from ..folding import fold_names
 from ..model import Host, Model
 
@@ -71,7 +74,7 @@ def who(model: Model, hosts: Sequence[Host]) -> str:
 
 def count(model: Model, labels: Sequence[str]) -> str:
     """Return a text that states how many of the run's hosts these are."""
-    return f"{_units.format_count(len(labels))} of {model.size}"
+    return f"{format_count(len(labels))} of {model.size}"
 
 
 def make_cause(
@@ -107,3 +110,20 @@ def make_cause(
         tuple(dict.fromkeys(limits)),
         symptom,
     )
+
+
+def beside_limits(host: Host, limits: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the findings that are reasons for a host's verdict, without those about the worst rows of given limits."""
+    known = {row_of({**limit, **limit["worst"]}) for limit in limits}
+    return [each for each in reasons_among(host.findings) if each["kind"] != OF_LIMIT or row_of(each) not in known]
+
+
+def unexplained(host: Host) -> list[dict[str, Any]]:
+    """Return the findings of a host that are neither about a limit nor added by the history. If there is no reason at
+    all, return one finding without text."""
+    found = [
+        finding
+        for finding in beside_limits(host, (limit for limit in host.limits if limit["verdict"] != PASS))
+        if finding["kind"] not in OF_HISTORY
+    ]
+    return found if found or reasons_among(host.findings) else [{"kind": UNMEASURED, "verdict": host.verdict}]

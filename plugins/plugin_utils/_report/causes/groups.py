@@ -26,9 +26,8 @@ from ..._run.verdicts import ERROR, GOOD, PASS, rank
 from ..folding import natural, shorten
 from ..model import NOT_MEASURED, Host, Model
 from . import advice
-from .cause import BASELINE, LEFTOVERS, LONGEST_TEXT, QUALIFICATION, Cause, instead, make_cause, who
+from .cause import BASELINE, LEFTOVERS, LONGEST_TEXT, QUALIFICATION, Cause, instead, make_cause, unexplained, who
 from .faults import causes_of_limits
-from .reasons import unexplained
 
 if TYPE_CHECKING:
     from ..._kinds.view import View

@@ -34,9 +34,8 @@ from ..folding import and_list, fold_names, fold_sizes, natural, shorten
 from ..model import Host, JudgedRow, Model
 from ..series import at_text, operations_text
 from . import advice
-from .cause import LIMIT, LONGEST_TEXT, Cause, count, instead, make_cause
+from .cause import LIMIT, LONGEST_TEXT, Cause, count, instead, make_cause, unexplained
 from .consequences import Excess, consequence_of, consequence_of_stream
-from .reasons import unexplained
 
 SHOWN_SYMPTOMS = 2
 """The maximum number of symptoms that are listed for a cause, the most frequent first."""

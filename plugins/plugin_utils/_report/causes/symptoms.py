@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ....module_utils import _units
+from ....module_utils._units import format_count, format_duration
 from ..._english.findings import in_words
 from ..._judge.metrics import find_metric
 from ..._judge.throttling import limit_notes
@@ -136,8 +136,7 @@ def _slow_first_pass(suspect: Suspect) -> str:
         first, later = row.get("first_pass_latency_mean_ns"), row.get("later_passes_latency_mean_ns")
         if first and later and first >= SLOW_FIRST_PASS * later:
             return (
-                f"mean {_units.format_duration(first)} in the first pass and "
-                f"{_units.format_duration(later)} later{suspect.at(row)}"
+                f"mean {format_duration(first)} in the first pass and {format_duration(later)} later{suspect.at(row)}"
             )
     return ""
 
@@ -148,8 +147,8 @@ def _some_slow(suspect: Suspect) -> str:
     if not suspect.is_latency or not median or not p90 or p90 < SEVERAL_TIMES * median:
         return ""
     return (
-        f"half of them took at most {_units.format_duration(median)}, but one in ten took "
-        f"{_units.format_duration(p90)} or longer{suspect.at(row)}"
+        f"half of them took at most {format_duration(median)}, but one in ten took "
+        f"{format_duration(p90)} or longer{suspect.at(row)}"
     )
 
 
@@ -165,8 +164,8 @@ def _tail(suspect: Suspect) -> str:
     ):
         return ""
     return (
-        f"p50 {_units.format_duration(median)}, {metric.removeprefix('latency_').replace('_', '.')} "
-        f"{_units.format_duration(value)}{suspect.at(row)}"
+        f"p50 {format_duration(median)}, {metric.removeprefix('latency_').replace('_', '.')} "
+        f"{format_duration(value)}{suspect.at(row)}"
     )
 
 
@@ -175,10 +174,7 @@ def _steady(suspect: Suspect) -> str:
     mean, median = row.get("latency_mean_ns"), row.get("latency_p50_ns")
     if not suspect.is_latency or not mean:
         return ""
-    return (
-        "mean "
-        f"{_units.format_duration(mean)}{f', p50 {_units.format_duration(median)}' if median else ''}{suspect.at(row)}"
-    )
+    return f"mean {format_duration(mean)}{f', p50 {format_duration(median)}' if median else ''}{suspect.at(row)}"
 
 
 def _low_rate(suspect: Suspect) -> str:
@@ -193,8 +189,8 @@ def _departure(host: Host, medians: Medians) -> str:
     if not median or not own or own[0] != median.step or own[1] < DEPARTS * median.mean_ns:
         return ""
     return (
-        f"mean {_units.format_duration(own[1])}{at_text(host.words, own[0])}; median of the "
-        f"{_units.format_count(median.volumes)} volumes {_units.format_duration(median.mean_ns)}"
+        f"mean {format_duration(own[1])}{at_text(host.words, own[0])}; median of the "
+        f"{format_count(median.volumes)} volumes {format_duration(median.mean_ns)}"
     )
 
 

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from markupsafe import Markup
 
-from ....module_utils import _units
+from ....module_utils._units import format_duration
 
 WIDTH = 460
 HEIGHT = 260
@@ -162,7 +162,7 @@ def path(name: str, drawn: str, *places: float) -> Markup:
     return Markup('<path class="{}" d="{}"/>').format(name, drawn.format(*places)) if drawn else Markup("")
 
 
-def upright_grid(axis: LogAxis, title: str, write: Callable[[float], str] = _units.format_duration) -> Markup:
+def upright_grid(axis: LogAxis, title: str, write: Callable[[float], str] = format_duration) -> Markup:
     """Return the grid of a vertical axis, whose values are formatted by a function."""
     parts = [text("axis", 4, 12, title)]
     for tick in axis.ticks():
@@ -186,7 +186,7 @@ def level_grid(ticks: Iterable[tuple[float, str]], title: str, top: float = TOP,
 
 def lanes_grid(axis: LogAxis, bottom: float) -> Markup:
     """Return the grid of a horizontal axis of durations, under lanes that end at ``bottom``."""
-    ticks = ((axis.place(tick), _units.format_duration(tick)) for tick in axis.ticks())
+    ticks = ((axis.place(tick), format_duration(tick)) for tick in axis.ticks())
     return level_grid(ticks, "Latency, logarithmic", bottom=bottom)
 
 

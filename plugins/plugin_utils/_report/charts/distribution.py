@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from markupsafe import Markup
 
-from ....module_utils import _units
+from ....module_utils._units import format_duration
 from ..._run.words import Words
 from ..figures import colours_of, shown_loads, shown_series
 from ..model import Host
@@ -135,8 +135,8 @@ def _percentile_text(
     furthest, points = max(curves.items(), key=lambda item: item[1][-1][1])
     drawn = f"Curves end where fewer than {BEYOND} {words.shown_operation}s took longer."
     named = f"{furthest.label[0].upper()}{furthest.label[1:]}"
-    text = f"{drawn} {named} {words.goes} furthest: {_units.format_duration(points[-1][1])}."
-    crosses = ", ".join(f"{_units.format_duration(value)} at {100 * share:g} %" for share, value in limits)
+    text = f"{drawn} {named} {words.goes} furthest: {format_duration(points[-1][1])}."
+    crosses = ", ".join(f"{format_duration(value)} at {100 * share:g} %" for share, value in limits)
     return (
         f"{text} Crosses are the tightest limits that judge any of these {words.series}: {crosses}."
         if crosses
@@ -157,8 +157,7 @@ def _strips(host: Host, load: str, histograms: Mapping[Series, Counts]) -> Marku
         parts.append(_strip(colours[series], counts, x, base) + text("axis", LEFT - 5, base - 3, series.label, "end"))
     middle = {series: quantile_ns(counts, (0.05, 0.95)) for series, counts in histograms.items() if counts}
     words = "; ".join(
-        f"{series.label} {_units.format_duration(low)} to {_units.format_duration(high)}"
-        for series, (low, high) in middle.items()
+        f"{series.label} {format_duration(low)} to {format_duration(high)}" for series, (low, high) in middle.items()
     )
     room = room_for(series.label for series in histograms)
     return chart(

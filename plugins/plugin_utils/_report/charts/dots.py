@@ -13,7 +13,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ....module_utils import _units
+from ....module_utils._units import format_duration, format_rate
 from ..._run.columns import ALL_WORKERS
 from ..._run.words import size_text
 from ..figures import shown_series
@@ -26,7 +26,7 @@ _STRIP = 24
 _FAIR = 1.1
 """Up to this ratio of the slowest to the fastest p99, queue managers are considered alike."""
 
-_COMPARED = (("latency_p99_ns", _units.format_duration), ("bytes_per_s", _units.format_rate))
+_COMPARED = (("latency_p99_ns", format_duration), ("bytes_per_s", format_rate))
 
 Figures = Mapping[str, Any]
 Dots = Sequence[tuple[str, float]]
@@ -67,10 +67,7 @@ def first_pass_charts(host: Host) -> list[Markup]:
     pairs = {series: tuple(steps[series][column] for column in passes) for series in shown_series(host, steps)}
     most, (first, later) = max(pairs.items(), key=lambda item: max(item[1][0] / item[1][1], item[1][1] / item[1][0]))
     words = "Mean of the first pass (red) and of later passes (blue) over the files. "
-    words += (
-        f"They differ most {host.words.at} {most.label}: {_units.format_duration(first)}, later "
-        f"{_units.format_duration(later)}."
-    )
+    words += f"They differ most {host.words.at} {most.label}: {format_duration(first)}, later {format_duration(later)}."
     lines = [(series.label, [("p99", later), ("max", first)]) for series, (first, later) in pairs.items()]
     return [_dots("passes", "First pass against later passes", words, lines)]
 
@@ -103,9 +100,9 @@ def _fairness_text(host: Host, workers: Mapping[int, Sequence[tuple[str, Figures
             f"{max(1, math.ceil(100 * (ratio - 1)))} %."
         )
     return (
-        f"They differ most at {size_text(size)}: {slow[0]} has {_units.format_duration(slow[1]['latency_p99_ns'])} and "
-        f"{_units.format_rate(slow[1]['bytes_per_s'] or 0)}, {fast[0]} has "
-        f"{_units.format_duration(fast[1]['latency_p99_ns'])} and {_units.format_rate(fast[1]['bytes_per_s'] or 0)}."
+        f"They differ most at {size_text(size)}: {slow[0]} has {format_duration(slow[1]['latency_p99_ns'])} and "
+        f"{format_rate(slow[1]['bytes_per_s'] or 0)}, {fast[0]} has "
+        f"{format_duration(fast[1]['latency_p99_ns'])} and {format_rate(fast[1]['bytes_per_s'] or 0)}."
     )
 
 

@@ -7,15 +7,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from ....module_utils import _units
+from ....module_utils._units import format_count, format_number, format_rate, format_size
 from ..._estimate.basis import Basis, Estimate, Measured
 from ..._estimate.commits import OVERHEAD_BYTES
-from ..estimates import ShownEstimates
 from .axes import LEFT, RIGHT, LogAxis
 from .plot import Curve, Marks, Plot
+
+if TYPE_CHECKING:
+    from ..estimates import ShownEstimates
 
 _POINTS = 40
 _TICKS = (1, 10, 100, 1 << 10, 10 << 10, 100 << 10, 1 << 20, 10 << 20, 100 << 20)
@@ -31,7 +34,7 @@ def estimate_charts(basis: Basis, shown: ShownEstimates) -> list[Markup]:
     sizes = [round(first * (last / first) ** (number / _POINTS)) for number in range(_POINTS + 1)]
     curves = {count: [(size, basis.estimate(size, count)) for size in sizes] for count in shown.clients}
     limit = [(size, shown.log_bytes_per_s / (size + OVERHEAD_BYTES)) for size in sizes]
-    peak = _units.format_rate(shown.log_bytes_per_s)
+    peak = format_rate(shown.log_bytes_per_s)
     return [
         _chart(
             "Throughput over message size",
@@ -42,7 +45,7 @@ def estimate_charts(basis: Basis, shown: ShownEstimates) -> list[Markup]:
             [(size, size * rate) for size, rate in limit],
             (
                 "MB/s",
-                lambda rate: _units.format_number(rate / 1e6),
+                lambda rate: format_number(rate / 1e6),
                 lambda estimate: estimate.commits.bytes_per_s,
                 lambda size, measured: size * measured.messages_per_s,
             ),
@@ -55,7 +58,7 @@ def estimate_charts(basis: Basis, shown: ShownEstimates) -> list[Markup]:
             limit,
             (
                 "Thousand messages/s",
-                lambda rate: _units.format_number(rate / 1000),
+                lambda rate: format_number(rate / 1000),
                 lambda estimate: estimate.commits.messages_per_s,
                 lambda size, measured: measured.messages_per_s,
             ),
@@ -93,12 +96,12 @@ def _chart(
                 [(size, value) for (size, by), value in dots.items() if by == count],
             )
         )
-        names.append((f"s{number}", _units.format_count(count), [(size, value) for size, value, holds in points]))
+        names.append((f"s{number}", format_count(count), [(size, value) for size, value, holds in points]))
     lines.append(Curve("limit log", limit, "limit", "log"))
     plot = Plot(
         x,
         "Message size",
-        [(tick, _units.format_size(tick)) for tick in _TICKS if x.holds(tick)],
+        [(tick, format_size(tick)) for tick in _TICKS if x.holds(tick)],
         lines,
         marks=marks,
         courses=names,
@@ -127,6 +130,6 @@ def _stretches(places: list[tuple[float, float, bool]]) -> list[tuple[list[tuple
 
 
 def _counts(clients: list[int]) -> str:
-    *others, last = map(_units.format_count, clients)
+    *others, last = map(format_count, clients)
     noun = "client" if clients == [1] else "clients"
     return f"{', '.join(others)} and {last} {noun}" if others else f"{last} {noun}"

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
-from ....module_utils import _units
+from ....module_utils._units import format_count
 from .axes import Axis, path, round_steps
 from .marks import HEIGHT, WIDTH, Marks, overview, picture, piles, size_of, ticks
 
@@ -32,8 +32,8 @@ def expiry_chart(days_left: Sequence[int], expiring_days: int, size: int) -> Mar
     later = [days for days in days_left if days >= expiring_days]
     area = path("soon", "M0 0H{:.1f}V{}H0Z", axis.place(expiring_days), HEIGHT)
     label = (
-        f"{_units.format_count(len(days_left))} certified volumes by the days that their certificates have left: from "
-        f"{min(days_left)} to {max(days_left)}; {_units.format_count(len(soon))} with fewer than {expiring_days}."
+        f"{format_count(len(days_left))} certified volumes by the days that their certificates have left: from "
+        f"{min(days_left)} to {max(days_left)}; {format_count(len(soon))} with fewer than {expiring_days}."
     )
     drawn = overview(axis, shown, (Marks("passes", later), Marks("soon-mark", soon)), area, (), size, label)
     return drawn + ticks((axis.place(tick), f"{tick} d" if tick else "today") for tick in shown)
@@ -49,7 +49,7 @@ def lanes(counts: Mapping[str, int], size: int) -> list[tuple[str, int, Markup]]
             count,
             picture(
                 _LANE,
-                f"{_units.format_count(count)} {name}",
+                f"{format_count(count)} {name}",
                 [_bar(count / max(shown.values())) if has_bars(shown) else _row(count, size)],
             ),
         )

@@ -17,7 +17,8 @@ from statistics import median
 
 from markupsafe import Markup
 
-from ....module_utils import _units
+from ....module_utils._units import format_count, format_duration, format_number
+from ..._english.phrases import plural
 from ..._run.verdicts import FAIL, PASS
 from ..folding import brief
 from .axes import LogAxis, joined, path
@@ -80,15 +81,12 @@ class Strip:
         title = ", ".join(filter(None, (self.title, self.subtitle, self.figures)))
         if not known:
             return f"{title}: nothing was measured."
-        text = (
-            f"{title}: {_units.format_count(len(known))} host{'' if len(known) == 1 else 's'}, p99 median "
-            f"{_units.format_duration(median(known))}"
-        )
+        text = f"{title}: {plural(len(known), 'host')}, p99 median {format_duration(median(known))}"
         if len(known) > 1:
-            text += f", from {_units.format_duration(known[0])} to {_units.format_duration(known[-1])}"
+            text += f", from {format_duration(known[0])} to {format_duration(known[-1])}"
         if self.p99_limit_ns:
-            text += f", limit {_units.format_duration(self.p99_limit_ns)}"
-        named = [f"{brief(mark.label)} {_units.format_duration(mark.p99_ns or 0)}" for mark in self.worst()[:NAMED]]
+            text += f", limit {format_duration(self.p99_limit_ns)}"
+        named = [f"{brief(mark.label)} {format_duration(mark.p99_ns or 0)}" for mark in self.worst()[:NAMED]]
         return f"{text}; worst: {', '.join(named)}." if named and len(known) > NAMED else f"{text}."
 
 
@@ -101,7 +99,7 @@ def fleet_chart(strips: Sequence[Strip], size_word: str = "block size") -> Marku
     values += [value for strip in strips for value in (strip.p99_limit_ns, strip.mean_limit_ns) if value]
     axis = LogAxis(math.log10(min(values)) - _ROOM, math.log10(max(values)) + _ROOM, 0, WIDTH)
     shown = _ticks(axis)
-    scale = ticks((axis.place(tick), _units.format_duration(tick)) for tick in shown)
+    scale = ticks((axis.place(tick), format_duration(tick)) for tick in shown)
     grid = joined(upright("grid", axis.place(tick), 0, 2 * _LANE) for tick in shown)
     return Markup('<div class="fleet" role="group" aria-label="Latency of every host at each {}">{}{}{}</div>').format(
         size_word, scale, joined(_strip(strip, axis, grid) for strip in strips), scale
@@ -136,7 +134,7 @@ def _heading(strip: Strip) -> list[Markup]:
     """Return the parts of a strip's heading: its step, its limits and its worst hosts."""
     title = " ".join(filter(None, (strip.title, strip.subtitle, strip.figures)))
     limits = [
-        f"{name} {_units.format_duration(value)}"
+        f"{name} {format_duration(value)}"
         for name, value in (("p99", strip.p99_limit_ns), ("mean", strip.mean_limit_ns))
         if value
     ]
@@ -147,12 +145,12 @@ def _heading(strip: Strip) -> list[Markup]:
     left = len(worst) - NAMED if len(worst) > NAMED + 1 else 0
     named = [
         Markup('<span class="{}"><bdi>{}</bdi> {}</span>').format(
-            "name fails" if mark.fails else "name", brief(mark.label), _units.format_duration(mark.p99_ns or 0)
+            "name fails" if mark.fails else "name", brief(mark.label), format_duration(mark.p99_ns or 0)
         )
         for mark in (worst[:NAMED] if left else worst)
     ]
     if named:
-        more = [Markup("and {} more").format(_units.format_count(left))] if left else []
+        more = [Markup("and {} more").format(format_count(left))] if left else []
         parts.append(
             Markup('<span class="worst">{}{}</span>').format(
                 "worst p99: " if len(strip.marks) > 1 else "p99: ", Markup(", ").join([*named, *more])
@@ -194,4 +192,4 @@ def limit_use_chart(uses: Sequence[Use], label: str) -> Markup:
 
 
 def _share_text(share: float) -> str:
-    return f"{_units.format_number(share)} \u00d7" if share >= 2 else f"{_units.format_number(100 * share)} %"
+    return f"{format_number(share)} \u00d7" if share >= 2 else f"{format_number(100 * share)} %"

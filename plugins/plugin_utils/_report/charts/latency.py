@@ -13,7 +13,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ....module_utils import _units
+from ....module_utils._units import format_duration, format_number, format_rate
 from ..._estimate.line import Line, NoLine, fit_line
 from ..._run.columns import ALL_WORKERS
 from ..._run.words import size_text
@@ -98,10 +98,10 @@ def _fitted(means: Sequence[tuple[int, float]]) -> Line | None:
 def line_sentence(fitted: Line) -> str:
     """Describe the line that the writes follow, and how well they follow it."""
     per_us = 1000 * fitted.bytes_per_ns
-    amount = f"{_units.format_number(per_us / 1000)} KB" if per_us >= 1000 else f"{_units.format_number(per_us)} B"
+    amount = f"{format_number(per_us / 1000)} KB" if per_us >= 1000 else f"{format_number(per_us)} B"
     return (
-        f"Each write costs about {_units.format_duration(fitted.base_ns)} plus 1 us per {amount} "
-        f"({_units.format_rate(1e9 * fitted.bytes_per_ns)}); the means follow this within "
+        f"Each write costs about {format_duration(fitted.base_ns)} plus 1 us per {amount} "
+        f"({format_rate(1e9 * fitted.bytes_per_ns)}); the means follow this within "
         f"{max(1, math.ceil(100 * fitted.worst))} %."
     )
 
@@ -132,7 +132,7 @@ def _covers(tighter: tuple[str, float, int, int], limit: tuple[str, float, int, 
 
 
 def _limit_text(name: str, value: float) -> str:
-    return f"limit of {name} {_units.format_duration(value)}"
+    return f"limit of {name} {format_duration(value)}"
 
 
 def _description(
@@ -141,8 +141,8 @@ def _description(
     points = lines["mean"] or next(points for points in lines.values() if points)
     first, last = points[0], points[-1]
     parts = [
-        f"Mean {_units.format_duration(first[1])} at {size_text(first[0])} and "
-        f"{_units.format_duration(last[1])} at {size_text(last[0])}."
+        f"Mean {format_duration(first[1])} at {size_text(first[0])} and "
+        f"{format_duration(last[1])} at {size_text(last[0])}."
     ]
     if limits:
         parts.append(f"Dashed: {', '.join(_limit_text(name, value) for name, value, *span in limits)}.")

@@ -14,7 +14,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ....module_utils import _units
+from ....module_utils._units import format_duration
 from ..._run.columns import ALL_WORKERS
 from ..figures import colours_of, is_behind, shown_series
 from ..model import Host
@@ -43,12 +43,12 @@ class _Bound:
 
     @property
     def words(self) -> str:
-        return f"limit{self.on and f' of {self.on}'} {_units.format_duration(self.value)}"
+        return f"limit{self.on and f' of {self.on}'} {format_duration(self.value)}"
 
     @property
     def label(self) -> str:
         """The label of the line itself, for which there is little room."""
-        limit = f"\u2264 {_units.format_duration(self.value)}"
+        limit = f"\u2264 {format_duration(self.value)}"
         return f"{self.on} {limit}" if self.on else self.words
 
 
@@ -159,8 +159,8 @@ def _description(
     (first, before), (last, after) = points[0], points[-1]
     name = f"{steepest.label[0].upper()}{steepest.label[1:]}"
     parts = [
-        f"{name}: {_units.format_duration(before)} at {host.words.load_text(first)} and "
-        f"{_units.format_duration(after)} at {host.words.load_text(last)}."
+        f"{name}: {format_duration(before)} at {host.words.load_text(first)} and "
+        f"{format_duration(after)} at {host.words.load_text(last)}."
     ]
     if bounds:
         parts.append(f"Dashed: {', '.join(bound.words for bound in bounds)}.")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from ....module_utils import _units
+from ....module_utils._units import format_duration
 from .axes import (
     BOTTOM,
     LEFT,
@@ -98,7 +98,7 @@ class Plot:
     passed: float | None = None
     title: str = "Latency"
     values: Sequence[float] = ()
-    write: Callable[[float], str] = _units.format_duration
+    write: Callable[[float], str] = format_duration
     first_on_top: bool = False
     bottom: float = BOTTOM
 

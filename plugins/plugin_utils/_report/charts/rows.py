@@ -14,7 +14,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ....module_utils import _units
+from ....module_utils._units import format_number
 from ..._judge.closest_limit import used_share
 from ..changes import interval, percent
 from .axes import Axis, LogAxis, apart, joined, path
@@ -160,4 +160,4 @@ def _ratios(limit: Mapping[str, Any]) -> tuple[float, float | None, str] | None:
 
 
 def _times(ratio: float) -> str:
-    return f"{_units.format_number(ratio)} times"
+    return f"{format_number(ratio)} times"

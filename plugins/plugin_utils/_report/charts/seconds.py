@@ -13,7 +13,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ....module_utils import _units
+from ....module_utils._units import format_duration, format_number
+from ..._english.phrases import plural
 from ..._run.words import Words, mean_size_text, size_text
 from ..series import stream_text
 from .axes import LEFT, RIGHT, WIDTH, Axis, joined, round_steps, thinned
@@ -83,7 +84,7 @@ def _figure(seconds: Sequence[Mapping[str, Any]], words: Words, slowest: Sequenc
         bottom=_BOTTOM,
     )
     name = f"{_row_text(first, words)}, {end} s"
-    described = f"{name}: slowest {first['operation']} {_units.format_duration(max(known))}"
+    described = f"{name}: slowest {first['operation']} {format_duration(max(known))}"
     told = _stall_text(marked)
     return Markup(
         '<figure class="seconds"><details class="zoom"><summary><svg class="chart" viewBox="0 0 {w} {h}" '
@@ -124,7 +125,5 @@ def _condensed(values: Iterable[float | None]) -> list[float | None]:
 def _stall_text(marked: Sequence[tuple[float, float]]) -> str:
     if not marked:
         return ""
-    told = ", ".join(
-        f"{_units.format_duration(latency)} at {_units.format_number(start)} s" for start, latency in marked[:3]
-    )
-    return f"{len(marked)} stall{'' if len(marked) == 1 else 's'} marked, the longest: {told}."
+    told = ", ".join(f"{format_duration(latency)} at {format_number(start)} s" for start, latency in marked[:3])
+    return f"{plural(len(marked), 'stall')} marked, the longest: {told}."

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ....module_utils import _units
+from ....module_utils._units import format_count
 from ..._judge.metrics import find_metric
 from ..._judge.worst import badness
 from ..._options.table import SHOWN
@@ -22,11 +22,11 @@ from ..._run.columns import ALL_WORKERS
 from ..._run.table_reader import printable
 from ..._run.verdicts import FAIL, INCONCLUSIVE, PASS, WARN
 from ..._run.words import Words, size_text
-from ..carried import capacity_lines
 from ..causes.cause import LIMIT, Cause
 from ..causes.groups import causes
 from ..figures import step_cell
 from ..folding import and_list, fold_names, shorten
+from ..headroom import capacity_lines
 from ..model import Host, Model, ShownProfile
 from ..overview import parameters_of, qualifies_of
 from ..series import at_text, judges_text
@@ -165,7 +165,7 @@ def _certificates(model: Model) -> str:
     if not valid:
         return "none was issued"
     return (
-        f"{_units.format_count(len(valid))} of {model.size} have one, the first of which ends on "
+        f"{format_count(len(valid))} of {model.size} have one, the first of which ends on "
         f"{min(host.valid_until for host in valid)}"
     )
 
@@ -200,7 +200,7 @@ def _who_was_measured(model: Model, unmeasured: Sequence[Host]) -> list[tuple[st
     return [
         ("Expected", _names(map(str, model.run.get("expected_hosts") or []))),
         ("Left out by the limit", _names(map(str, model.run.get("left_out_hosts") or []))),
-        ("Measured", f"{_units.format_count(len(model.hosts) - len(unmeasured))} of {model.size}"),
+        ("Measured", f"{format_count(len(model.hosts) - len(unmeasured))} of {model.size}"),
         ("Not measured", _names(host.label for host in unmeasured)),
     ]
 
@@ -230,15 +230,13 @@ def _is_stream(figures: Mapping[str, Any]) -> bool:
 def _names(names: Iterable[str]) -> str:
     """Return the number of names, and the first few of them."""
     known = [printable(name) for name in names]
-    return f"{_units.format_count(len(known))}: {fold_names(known)}" if known else "none"
+    return f"{format_count(len(known))}: {fold_names(known)}" if known else "none"
 
 
 def _method(model: Model) -> list[tuple[str, str]]:
     """Return the versions of the software that made the measurements."""
     testers = Counter(host.method for host in model.hosts if host.method)
-    used = "; ".join(
-        f"{method} ({_units.format_count(count)} of {model.size})" for method, count in testers.most_common(3)
-    )
+    used = "; ".join(f"{method} ({format_count(count)} of {model.size})" for method, count in testers.most_common(3))
     controller = model.run.get("controller") or {}
     return [
         (
@@ -272,7 +270,7 @@ def _profile(model: Model) -> list[tuple[str, str]]:
         for pair in _one_profile(profile, several=len(model.profiles) > 1)
     ]
     left = len(model.profiles) - SHOWN_PROFILES
-    more = [("More profiles", f"{_units.format_count(left)}, in run.json and report.json")] if left > 0 else []
+    more = [("More profiles", f"{format_count(left)}, in run.json and report.json")] if left > 0 else []
     return [*shown, *more, ("Baseline", printable(str(asked)))]
 
 

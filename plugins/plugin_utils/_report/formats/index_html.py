@@ -19,14 +19,13 @@ from ..causes.groups import causes
 from ..charts.fleet import MOST_STRIPS, fleet_chart
 from ..charts.latency import latency_charts
 from ..folding import brief
+from ..headroom import worst_use, worst_use_text
 from ..model import Host, Model
 from ..overview import counts_of, parameters_of, qualifies_of, steps_of, waivers_of
-from ..page.badge import CLASSES, SIGNS, badge, host_link
 from ..page.fleet import LEVELS, FleetRow, classes_of, filters_of, level, limit_use_of, strips_of, used_text
-from ..page.header import versions
 from ..page.host import HostSection
+from ..page.parts import CLASSES, SIGNS, badge, host_link, versions
 from ..template import render_page, render_part
-from ..worst_use import worst_use, worst_use_text
 
 FILE = "index.html"
 

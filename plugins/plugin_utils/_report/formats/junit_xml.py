@@ -17,7 +17,7 @@ from xml.sax.saxutils import escape, quoteattr
 from ..._english.findings import in_words
 from ..._english.limits import and_others
 from ..._run.verdicts import ERROR, FAIL, GOOD, INCONCLUSIVE, MISSING, PASS, UNQUALIFIED, UNREACHABLE, WARN
-from ..causes.reasons import beside_limits
+from ..causes.cause import beside_limits
 from ..model import NOT_MEASURED, Host, Model
 
 FILE = "junit.xml"

@@ -13,8 +13,8 @@ from ..._run import open_metrics as om
 from ..._run.columns import ALL_WORKERS
 from ..._run.table_reader import printable
 from ..._run.verdicts import WORST_FIRST
+from ..headroom import used_limits
 from ..model import Host, Model
-from ..worst_use import used_limits
 
 FILE = "logdisk.prom"
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from ....module_utils import _units
+from ....module_utils._units import format_count
 from ..._run.columns import Step
 from ..._run.verdicts import PASS
-from ..carried import capacity_lines, headroom_lines
 from ..causes.cause import Cause
 from ..causes.groups import causes
 from ..figures import Cell, cells, count_words
 from ..folding import more_hosts, shorten
+from ..headroom import capacity_lines, headroom_lines
 from ..model import Host, Model
 from ..overview import counts_of, parameters_of, steps_of
 from ..template import markdown
@@ -99,7 +99,7 @@ def _list_of_causes(found: Sequence[Cause], most: int) -> list[str]:
                 room -= 1
                 lines.append(f"  - {markdown(text)}")
     if len(shown) < len(found):
-        lines.append(f"- and {_units.format_count(len(found) - len(shown))} more in {_ELSEWHERE}")
+        lines.append(f"- and {format_count(len(found) - len(shown))} more in {_ELSEWHERE}")
     return lines
 
 

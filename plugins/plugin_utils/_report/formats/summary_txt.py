@@ -13,15 +13,14 @@ from typing import Any
 from ..._kinds import UNJUDGED
 from ..._run.names import SUMMARY
 from ..._run.verdicts import GOOD, PASS
-from ..carried import capacity_lines, headroom_lines
 from ..causes.cause import QUALIFICATION
 from ..causes.groups import causes
 from ..charts.axes import thinned
 from ..figures import count_words, figure_titles, figures_of, judged_series, shown_figures, step_cell
 from ..folding import shorten
+from ..headroom import capacity_lines, headroom_lines, worst_use, worst_use_text
 from ..model import Host, Model, counts_worst_first
 from ..terminal import DETAIL, MOST_LINES, TABLE, fit, head
-from ..worst_use import worst_use, worst_use_text
 
 FILE = SUMMARY
 

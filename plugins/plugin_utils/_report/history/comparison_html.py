@@ -12,10 +12,10 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ....module_utils import _units
+from ....module_utils._units import format_ratio
 from ..changes import change_text, fact_text, figure_text, interval, percent, row_text
 from ..charts.rows import ChangeAxis, change_picture, change_scale
-from ..page.columns import LONG_TEXT, NAME, NUMBER, PICTURE, TEXT, Column, filled
+from ..page.parts import LONG_TEXT, NAME, NUMBER, PICTURE, TEXT, Column, filled
 from ..template import render_page
 from .comparison_txt import class_sentence, host_sentence
 
@@ -47,7 +47,7 @@ def render_comparison(
         links=links,
         statement=statement,
         figure=figure_text(comparison["figure"]),
-        margin=_units.format_ratio(comparison["margin"]),
+        margin=format_ratio(comparison["margin"]),
         counts=[(outcome, counts[outcome]) for outcome in CLASSES],
         classes=CLASSES,
         marks=MARKS,

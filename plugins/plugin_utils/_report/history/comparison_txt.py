@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ....module_utils import _units
+from ....module_utils._units import format_count, format_ratio
+from ..._english.phrases import plural
 from ..changes import change_text, figure_text, interval, moments_text, percent, row_text, wrapped
 
 SHOWN_WORSE = 5
@@ -29,8 +30,8 @@ def comparison_text(comparison: Mapping[str, Any], statement: str, page: str) ->
     undecided = [host for host in hosts if host["outcome"] == "inconclusive"]
     lines = [f"{comparison['outcome'].upper()}: {statement}"]
     measure = (
-        f"{figure_text(comparison['figure'])}, margin {_units.format_ratio(comparison['margin'])}, confidence "
-        f"{_units.format_ratio(comparison['confidence'])}"
+        f"{figure_text(comparison['figure'])}, margin {format_ratio(comparison['margin'])}, confidence "
+        f"{format_ratio(comparison['confidence'])}"
     )
     lines += wrapped("figure", measure)
     write = moments_text(run["judged_at"] for side in ("before", "after") for run in comparison[side]["runs"])
@@ -48,21 +49,23 @@ def comparison_text(comparison: Mapping[str, Any], statement: str, page: str) ->
     lines += _bounded(
         comparison["classes"],
         SHOWN_CLASSES,
-        lambda part: wrapped("class", f"{part['class']} ({_volumes(part['hosts'])}): {class_sentence(part)}", 2),
+        lambda part: wrapped(
+            "class", f"{part['class']} ({plural(part['hosts'], 'volume')}): {class_sentence(part)}", 2
+        ),
         "more classes",
     )
     changes = comparison["changes"]
     lines += _bounded(
         changes,
         SHOWN_CHANGES,
-        lambda each: wrapped("changed", f"{change_text(each)} on {_volumes(each['hosts'])}", 2),
+        lambda each: wrapped("changed", f"{change_text(each)} on {plural(each['hosts'], 'volume')}", 2),
         "more changes",
     )
     reasons = Counter(each["reason"] for each in comparison["left_out"]).most_common()
     lines += _bounded(
         reasons,
         SHOWN_REASONS,
-        lambda each: wrapped("left out", f"{_certificates(each[1])}: {each[0]}", 2),
+        lambda each: wrapped("left out", f"{plural(each[1], 'certificate')}: {each[0]}", 2),
         "more reasons",
     )
     lines.append(f"  page          {page}")
@@ -130,9 +133,7 @@ def _by_reason(hosts: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
 
 def _bounded(items: Sequence[Any], most: int, write: Callable[[Any], list[str]], more: str) -> list[str]:
     lines = [line for item in items[:most] for line in write(item)]
-    return lines + (
-        [f"                and {_units.format_count(len(items) - most)} {more}"] if len(items) > most else []
-    )
+    return lines + ([f"                and {format_count(len(items) - most)} {more}"] if len(items) > most else [])
 
 
 def _runs(side: Mapping[str, Any], write: Callable[[str], str]) -> str:
@@ -141,12 +142,4 @@ def _runs(side: Mapping[str, Any], write: Callable[[str], str]) -> str:
         return f"none of these hosts ({', '.join(side['selected'])})"
     days = [write(instant) for instant in sorted({runs[0]["judged_at"], runs[-1]["judged_at"]})]
     names = ", ".join(run["run_id"] for run in runs[:SHOWN_RUNS]) + (", ..." if len(runs) > SHOWN_RUNS else "")
-    return f"{len(runs)} {'run' if len(runs) == 1 else 'runs'}, {' to '.join(days)}: {names}"
-
-
-def _volumes(count: int) -> str:
-    return f"{_units.format_count(count)} {'volume' if count == 1 else 'volumes'}"
-
-
-def _certificates(count: int) -> str:
-    return f"{_units.format_count(count)} {'certificate' if count == 1 else 'certificates'}"
+    return f"{plural(len(runs), 'run')}, {' to '.join(days)}: {names}"

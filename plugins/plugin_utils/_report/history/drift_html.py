@@ -12,10 +12,10 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ....module_utils import _units
+from ....module_utils._units import format_ratio
 from ..changes import change_text, figure_text, moments_text, percent
 from ..charts.drift import IMPORTED_MARK, MARKS, OTHER_MARK, chart, legend
-from ..page.columns import LONG_TEXT, NAME, NUMBER, TEXT, Column, filled
+from ..page.parts import LONG_TEXT, NAME, NUMBER, TEXT, Column, filled
 from ..template import render_page
 from .drift_txt import (
     STATES,
@@ -59,7 +59,7 @@ def render_drift(
         outcome=drift_outcome(drift),
         level=LEVELS[drift_outcome(drift)],
         figures=figures_text(drift),
-        margin=_units.format_ratio(drift["margin"]),
+        margin=format_ratio(drift["margin"]),
         states=STATES,
         classes=CLASSES,
         signs=SIGNS,

@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ....module_utils import _units
+from ....module_utils._units import format_count, format_duration, format_number, format_ratio
+from ..._english.phrases import plural
 from ..._run.record import host_label
 from ..changes import change_text, figure_text, moments_text, percent, row_text, wrapped
 
@@ -40,12 +41,9 @@ def drift_outcome(drift: Mapping[str, Any]) -> str:
 
 def drift_statement(drift: Mapping[str, Any]) -> str:
     """Return the drift of a fleet as one sentence."""
-    total, counts = len(drift["volumes"]), drift["states"]
-    drifted = (
-        [f"{counts['drifting']} of {_volumes(total)} drifted beyond the control limit, two certificates in a row"]
-        if counts["drifting"]
-        else []
-    )
+    counts, volumes = drift["states"], plural(total := len(drift["volumes"]), "volume")
+    drifted = [f"{counts['drifting']} of {volumes} drifted beyond the control limit, two certificates in a row"]
+    drifted = drifted if counts["drifting"] else []
     drifted += [
         f"the volumes of {name} became slower together, two nights in a row"
         for name in dict.fromkeys(map(_class_of, gating_nights(drift)))
@@ -54,7 +52,7 @@ def drift_statement(drift: Mapping[str, Any]) -> str:
     if drifted:
         return "; ".join(drifted)
     if drift_outcome(drift) == "unknown":
-        return f"{_volumes(total)} cannot be judged yet, because there are too few certificates that can be compared"
+        return f"{volumes} cannot be judged yet, because there are too few certificates that can be compared"
     parts = [f"no volume of {total} is beyond its control limit twice in a row"]
     if counts["short"]:
         parts.append(f"{counts['short']} cannot be judged yet")
@@ -84,7 +82,7 @@ def night_sentence(night: Mapping[str, Any], write: Callable[[str], str]) -> str
     """Describe how much slower a class was on a night that was slow for the whole class. ``write`` formats the time."""
     figure, limit = figure_text(night["figure"]), percent(night["limit"])
     return (
-        f"{write(night['judged_at'])} all {_volumes(night['volumes'])} of {_class_of(night)}: {figure} "
+        f"{write(night['judged_at'])} all {plural(night['volumes'], 'volume')} of {_class_of(night)}: {figure} "
         f"{percent(night['change'])} together (limit {limit})"
     )
 
@@ -108,7 +106,7 @@ def drift_text(drift: Mapping[str, Any], page: str) -> str:
         by_state[volume["state"]].append(volume)
     lines = [f"{drift_outcome(drift).upper()}: {drift_statement(drift)}."]
     counts = ", ".join(f"{len(found)} {state}" for state, found in by_state.items() if found)
-    lines += wrapped("volumes", f"{counts}; {figures_text(drift)}, margin {_units.format_ratio(drift['margin'])}")
+    lines += wrapped("volumes", f"{counts}; {figures_text(drift)}, margin {format_ratio(drift['margin'])}")
     lines += _bounded(declines_of(drift), SHOWN_CLASSES, lambda each: wrapped("declining", decline_sentence(each), 2))
     nights = sorted(drift["nights"], key=lambda each: each["judged_at"], reverse=True)
     write = moments_text(each["judged_at"] for each in nights)
@@ -176,9 +174,9 @@ def event_sentence(volume: Mapping[str, Any], event: Mapping[str, Any], arrow: s
 def class_sentence(part: Mapping[str, Any], figure: str) -> str:
     """Return which volumes of a class differ from the others, or the range of all volumes."""
     write: Callable[[float], str] = (
-        _units.format_duration if figure.endswith("_ns") else (lambda value: _units.format_number(1 / value))
+        format_duration if figure.endswith("_ns") else (lambda value: format_number(1 / value))
     )
-    name = f"{part['class']} ({_volumes(part['volumes'])})"
+    name = f"{part['class']} ({plural(part['volumes'], 'volume')})"
     text = f"{name}: {write(part['lowest'])} to {write(part['highest'])}, median {write(part['middle'])}"
     unlike = [f"{each['host']} {percent(each['deviation'])}" for each in part["unlike"]]
     more = f" and {len(unlike) - 5} more" if len(unlike) > 5 else ""
@@ -217,8 +215,4 @@ def _newest(series: Mapping[str, Any], row: Mapping[str, Any]) -> Newest:
 
 def _bounded(items: Sequence[Any], most: int, write: Callable[[Any], list[str]]) -> list[str]:
     lines = [line for item in items[:most] for line in write(item)]
-    return lines + ([f"                and {_units.format_count(len(items) - most)} more"] if len(items) > most else [])
-
-
-def _volumes(count: int) -> str:
-    return f"{_units.format_count(count)} {'volume' if count == 1 else 'volumes'}"
+    return lines + ([f"                and {format_count(len(items) - most)} more"] if len(items) > most else [])

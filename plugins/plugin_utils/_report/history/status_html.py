@@ -15,16 +15,17 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ....module_utils import _units
 from ....module_utils._command_lines import command
+from ....module_utils._units import format_count
+from ..._english.phrases import plural
 from ..._judge.durability import percent_upwards
 from ..._run.playbooks import as_started
 from ..._run.words import days_text
 from ..changes import change_text
 from ..charts.expiry import expiry_chart, has_bars, lanes
 from ..folding import brief, common_domain, without_domain
-from ..headroom import figure_text, headroom_text
-from ..page.columns import LONG_TEXT, NAME, NUMBER, TEXT, Column, distinguishing, filled
+from ..headroom import closest_text, unused_text
+from ..page.parts import LONG_TEXT, NAME, NUMBER, TEXT, Column, distinguishing, filled
 from ..template import render_page
 
 FILE = "status.html"
@@ -164,28 +165,25 @@ def statement(status: Mapping[str, Any]) -> str:
     if status["certified"]:
         if total == 1:
             return "The host is certified."
-        return f"All {_units.format_count(total)} hosts are certified."
+        return f"All {format_count(total)} hosts are certified."
     affected = list(dict.fromkeys(host for reason in status["reasons"] for host in reason["hosts"]))
     states = Counter(status["host_states"][host] for host in affected)
-    parts = [f"{_units.format_count(states[state])} {state}" for state in STATES if states[state]]
+    parts = [f"{format_count(states[state])} {state}" for state in STATES if states[state]]
     are = "is" if len(affected) == 1 else "are"
     hosts = "host" if total == 1 else "hosts"
-    return (
-        f"{_units.format_count(len(affected))} of {_units.format_count(total)} {hosts} {are} not certified: "
-        f"{', '.join(parts)}."
-    )
+    return f"{format_count(len(affected))} of {format_count(total)} {hosts} {are} not certified: {', '.join(parts)}."
 
 
 def figures(asked: Sequence[Mapping[str, Any]], certified: Sequence[Mapping[str, Any]]) -> str:
     """Describe how many volumes are certified, until when, and which certificate expires next."""
     if not asked:
         return "The history contains no volume of these hosts."
-    total = f"{_units.format_count(len(asked))} {'volume' if len(asked) == 1 else 'volumes'}"
+    total = f"{plural(len(asked), 'volume')}"
     if not certified:
         return f"None of {total} is certified."
     first, last = certified[0], certified[-1]
     are = "is" if len(certified) == 1 else "are"
-    text = f"{_units.format_count(len(certified))} of {total} {are} certified"
+    text = f"{format_count(len(certified))} of {total} {are} certified"
     name, days = brief(first["label"], LONGEST), days_text(first["days_left"])
     if len(certified) == 1:
         return f"{text}: {name} until {first['valid_until']} ({days})."
@@ -255,11 +253,11 @@ def _days(each: Mapping[str, Any]) -> str:
 
 def _headroom(each: Mapping[str, Any]) -> str:
     """Return the share of the closest limit that the certificate leaves unused; empty if it is not known."""
-    return headroom_text(each["closest_limit"]) if each["closest_limit"] else ""
+    return unused_text(each["closest_limit"]) if each["closest_limit"] else ""
 
 
 def _closest(each: Mapping[str, Any]) -> str:
-    return brief(figure_text(each["closest_limit"]), LONGEST) if each["closest_limit"] else ""
+    return brief(closest_text(each["closest_limit"]), LONGEST) if each["closest_limit"] else ""
 
 
 def _observed(each: Mapping[str, Any]) -> str:
@@ -305,8 +303,8 @@ def _cut_text(each: Mapping[str, Any]) -> str:
     if loss:
         age = days_text(-loss["age_days"])
         return f"lost acknowledged writes {age} (run {loss['run_id']}): {brief(loss['reason'], 300)}"
-    count, age = _units.format_count(kept["cuts"]), days_text(-kept["age_days"])
-    cuts = f"{count} {'cut' if kept['cuts'] == 1 else 'cuts'} {age}"
+    age = days_text(-kept["age_days"])
+    cuts = f"{plural(kept['cuts'], 'cut')} {age}"
     if kept["is_expired"]:
         return f"{cuts} lost nothing, expired on {kept['valid_until']} (run {kept['run_id']})"
     bound = percent_upwards(100 * kept["loss_chance_bound"])

@@ -12,18 +12,17 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ....module_utils import _units
+from ....module_utils._units import format_count, format_duration, format_number
 from ..._numerics.likeness import FEWEST_ALIKE, likeness
 from ..._run.columns import ALL_WORKERS, Step
 from ..._run.verdicts import FAIL, PASS, WARN
 from ..charts.fleet import Mark, Strip, Use, limit_use_chart
 from ..figures import Cell, cells
 from ..folding import brief
+from ..headroom import share_text, used_limits
 from ..model import Host, Model
 from ..series import SeriesKey, stream_text
-from ..shares import share_text
-from ..worst_use import used_limits
-from .columns import Filter, distinguishing, numbers_of
+from .parts import Filter, distinguishing, numbers_of
 
 LEVELS = (
     ("half", "meets its limits and uses at most half of each"),
@@ -138,8 +137,8 @@ def limit_use_of(model: Model) -> LimitUse | None:
     unnamed = max(0, len(without) - _NAMED)
     named = [(model.shown_name(host), number, host.verdict) for number, host in without[:_NAMED]]
     label = (
-        f"{_units.format_count(len(found))} hosts by the share that they use of the limit to which they come closest: "
-        f"{_units.format_count(over)} of them use more than the limit; the most is {share_text(found[0][2])}"
+        f"{format_count(len(found))} hosts by the share that they use of the limit to which they come closest: "
+        f"{format_count(over)} of them use more than the limit; the most is {share_text(found[0][2])}"
     )
     uses = [Use(host.label, host.verdict, share) for number, host, share in found]
     return LimitUse(limit_use_chart(uses, label), _mark_keys(uses), worst, max(0, over - len(shown)), named, unnamed)
@@ -264,12 +263,12 @@ def _class(name: str, volumes: dict[str, dict[Any, float]]) -> VolumeClass | Non
     )
     departing = sorted(alike.conspicuous.items(), key=lambda item: -item[1])
     named = [f"{brief(label)} ({_departure(share)})" for label, share in departing[:_NAMED]]
-    named += [f"and {_units.format_count(len(departing) - _NAMED)} more"] if len(departing) > _NAMED else []
-    middle, lowest, highest = map(_units.format_duration, (alike.middle, alike.lowest, alike.highest))
+    named += [f"and {format_count(len(departing) - _NAMED)} more"] if len(departing) > _NAMED else []
+    middle, lowest, highest = map(format_duration, (alike.middle, alike.lowest, alike.highest))
     return VolumeClass(name, len(volumes), middle, lowest, highest, named, len(volumes) < FEWEST_ALIKE)
 
 
 def _departure(share: float) -> str:
     if share >= 2:
-        return f"{_units.format_number(1 + share, 2)} times the median"
+        return f"{format_number(1 + share, 2)} times the median"
     return f"{abs(share) * 100:.0f} % {'slower' if share > 0 else 'faster'}"

@@ -12,7 +12,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ....module_utils import _units
+from ....module_utils._units import format_duration, format_rate
 from ..._run.verdicts import PASS
 from ..changes import compared_rows, figure_text, percent, row_text
 from ..charts.distribution import distribution_charts
@@ -21,14 +21,22 @@ from ..charts.latency import latency_charts
 from ..charts.load import capacity_chart, load_charts
 from ..charts.rows import ChangeAxis, change_picture, change_scale, limit_bar
 from ..charts.seconds import seconds_charts
+from ..estimates import EstimateSection
 from ..facts import ShownFact, grouped_facts
-from ..fidelity import Property, fidelity_of
-from ..figures import figure_titles, figures_of, shown_figures, shown_loads, shown_series, step_cell
+from ..figures import (
+    Property,
+    fidelity_of,
+    figure_titles,
+    figures_of,
+    shown_figures,
+    shown_loads,
+    shown_series,
+    step_cell,
+)
 from ..folding import shorten
 from ..model import Host
 from ..reproduce import Reproduction, reproduction
 from ..series import judges_text, series_of
-from .estimates import EstimateSection
 
 SETTINGS = "Options that differ between hosts"
 SHOWN_ROWS = 400
@@ -128,8 +136,8 @@ class HostSection:
             return ""
         rate, slowest_ns = self.of.initial_write
         return (
-            f"The test files were formatted at {_units.format_rate(rate)}, and the slowest of these writes took "
-            f"{_units.format_duration(slowest_ns)}. Formatting is the first write to the storage, and is not included "
+            f"The test files were formatted at {format_rate(rate)}, and the slowest of these writes took "
+            f"{format_duration(slowest_ns)}. Formatting is the first write to the storage, and is not included "
             "in any latency here."
         )
 
@@ -239,7 +247,7 @@ def _side_by_side(said: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]
     """Yield the rows of a comparison with their figures before and after, and the change for the worse. Runs of earlier
     versions have no such rows."""
     rates = str(said.get("figure")).endswith("_per_s")
-    write = _units.format_rate if rates else _units.format_duration
+    write = format_rate if rates else format_duration
     for row in compared_rows(said):
         worse = (row["before"] / row["after"] if rates else row["after"] / row["before"]) - 1
         yield row_text(row), write(row["before"]), write(row["after"]), percent(worse)

@@ -11,8 +11,8 @@ import json
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.capacity import shown_capacity
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.carried import SHOWN, capacity_lines
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.load import capacity_chart
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.headroom import SHOWN, capacity_lines
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import build_model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate

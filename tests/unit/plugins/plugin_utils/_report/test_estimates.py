@@ -13,8 +13,8 @@ import re
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.commits import Load, estimate_commits
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import model, render
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.estimates import EstimateSection
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import build_model
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.estimates import EstimateSection
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.browser import (
     needs_a_browser,

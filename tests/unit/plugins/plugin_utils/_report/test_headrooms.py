@@ -10,8 +10,8 @@ import json
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.carried import headroom_lines
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.groups import causes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.headroom import headroom_lines
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import build_model
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.runs import content

@@ -22,8 +22,12 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.group
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.distribution import distribution_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.load import capacity_chart, load_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.facts import grouped_facts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.fidelity import fidelity_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import cells, shown_loads, shown_series
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import (
+    cells,
+    fidelity_of,
+    shown_loads,
+    shown_series,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import JudgedRow, build_model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.overview import steps_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.fleet import strips_of

@@ -9,8 +9,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.headroom import worst_use, worst_use_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, build_model
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.worst_use import worst_use, worst_use_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import words_of
 
 STREAM = {"block_size_bytes": None, "load_point": 8, "stream": "database", "operation": "read"}

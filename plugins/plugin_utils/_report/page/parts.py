@@ -2,16 +2,67 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Tables of hosts for the page, without columns that are empty for all hosts."""
+"""Parts of pages: the badge of a verdict, columns of tables, and what the header shows."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from markupsafe import Markup
+
+from ..._kinds import UNJUDGED
 from ..changes import UNKNOWN
+from ..figures import MARKS
 from ..folding import brief
+
+CLASSES = {**{verdict: f"v-{verdict}" for verdict in MARKS}, **dict.fromkeys((*UNJUDGED, ""), "v-none")}
+"""The class of each verdict in the page's style."""
+
+SIGNS = {**MARKS, **dict.fromkeys(UNJUDGED, "\u2013"), "": ""}
+
+
+def badge(verdict: str) -> Markup:
+    """Return the badge of a verdict."""
+    return Markup('<span class="badge {}">{} {}</span>').format(CLASSES[verdict], SIGNS[verdict], verdict)
+
+
+def host_link(label: str, number: int | None) -> Markup:
+    """Return the name of a host, as a link to its section if it has one. The name cannot change the direction of the
+    surrounding text."""
+    shown = brief(label)
+    name = Markup("<bdi>{}</bdi>").format(shown)
+    title = Markup(' title="{}"').format(brief(label, 1000)) if shown != label else Markup("")
+    return (
+        Markup('<a href="#h{}"{}>{}</a>').format(number, title, name)
+        if number
+        else Markup("<span{}>{}</span>").format(title, name)
+    )
+
+
+SHOWN = 3
+"""The maximum number of versions of the tester that are named."""
+
+
+def versions(collection: str, ansible: str = "", testers: Iterable[str] = ()) -> list[str]:
+    """Return the known versions of the collection, ansible-core and the tester. The versions of the tester are listed
+    most frequent first."""
+    named = (
+        ("mqops.logdisk", [collection]),
+        ("ansible-core", [ansible]),
+        ("tester", _few(testers)),
+    )
+    return [f"{name} {', '.join(known)}" for name, found in named if (known := [each for each in found if each])]
+
+
+def _few(names: Iterable[str]) -> list[str]:
+    """Return the most frequent names, and how many more there are."""
+    known = [name for name, count in Counter(filter(None, names)).most_common()]
+    more = [f"and {len(known) - SHOWN} more"] if len(known) > SHOWN else []
+    return [*(brief(name) for name in known[:SHOWN]), *more]
+
 
 NUMBER, TEXT, LONG_TEXT, PICTURE, NAME = "", "left", "text", "left axis", "name"
 """The alignment of columns, as CSS classes of the page."""
