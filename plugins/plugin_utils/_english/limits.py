@@ -18,6 +18,7 @@ from .._run.findings import ENDED_EARLY, NO_ROW
 from .._run.verdicts import FAIL, PASS
 from .._run.words import Words, row_size_text
 from .parts import deviation_text, disturbances_text
+from .phrases import phrase
 
 Judged = Mapping[str, Any]
 """A judgement of a limit, or the finding derived from it."""
@@ -67,42 +68,32 @@ def why_text(judged: Judged, words: Words, tell: Callable[[Mapping[str, Any], Wo
     """Return why the figure by itself is inconclusive, or on what it is based; empty if neither applies. If ``short``
     is true, the text does not include the remedy."""
     why = _details(judged).get("why") or {}
-    code = why.get("code")
-    if code == "too_few":
-        return f"too few {_counted_of(judged)} for this figure"
-    if code == "in_flight":
-        return f"the slowest {_operation_of(judged)} was still in flight"
-    if code == "not_counted":
-        return f"its slow {_counted_of(judged)} were not counted separately"
+    code, values = why.get("code"), {**why, "counted": _counted_of(judged), "operation": _operation_of(judged)}
     if code == "stopped":
-        stopped = tell(why["finding"], words) if why.get("finding") else "it did not pass"
-        return f"at {text_of_load(why['load'], judged['unit'])}, {stopped}"
-    if code == "load_not_measured":
-        return (
-            f"no load point from {text_of_load(judged['limit_value'], judged['unit'])} upwards was measured: measure "
-            "there"
-        )
-    if code == "estimate":
-        return str(why.get("text") or "")
-    if code == "only_slowest_since_restart":
-        took = format_duration(why["slowest_ns"])
-        text = (
-            f"the slowest write since the queue manager started took {took}, and MQ does not report how long the "
-            "slowest observed write took"
-        )
-    else:
-        text = _WHY.get(code, "")
+        values["load"] = text_of_load(why["load"], judged["unit"])
+        values["stopped"] = tell(why["finding"], words) if why.get("finding") else "it did not pass"
+    elif code == "load_not_measured":
+        values["load"] = text_of_load(judged["limit_value"], judged["unit"])
+    text = phrase(_WHY.get(code, ""), values)
     return f"{text}: {_INSTEAD}" if code in _SEEN_BY_BPFTRACE and not short else text
 
 
 _SEEN_BY_BPFTRACE = ("no_percentiles_published", "only_slowest_since_restart", "not_published")
 _WHY = {
+    "too_few": "too few {counted} for this figure",
+    "in_flight": "the slowest {operation} was still in flight",
+    "not_counted": "its slow {counted} were not counted separately",
+    "stopped": "at {load}, {stopped}",
+    "load_not_measured": "no load point from {load} upwards was measured: measure there",
+    "estimate": "[{text}]",
     "not_reported": "the tester did not report it",
     "pauses": "how much of each second it spent writing is unknown, because it pauses or waits between writes",
     ENDED_EARLY: "not decided, because the sweep ended early",
     "no_percentiles_published": "MQ publishes rolling averages and no percentiles",
     "not_published": "MQ publishes rolling averages and not this figure",
     "slowest_since_restart": "the slowest write since the queue manager started",
+    "only_slowest_since_restart": "the slowest write since the queue manager started took {slowest_ns:duration}, and "
+    "MQ does not report how long the slowest observed write took",
     "no_load_keeps_others": "no load point meets all other limits",
     "no_target": "sweep_target does not state how many operations_per_s the volume must carry",
 }
@@ -120,21 +111,19 @@ def _waiver(judged: Judged) -> str:
     waiver = _details(judged).get("waiver")
     if not waiver:
         return ""
-    return (
-        f"waived until {waiver['until']} ({waiver['text']})"
-        if judged["waiver"]
-        else f"the waiver {waiver['text']} expired on {waiver['until']}"
+    return phrase(
+        "waived until {until} ({text})" if judged["waiver"] else "the waiver {text} expired on {until}", waiver
     )
 
 
 def _deviations(details: Mapping[str, Any]) -> str:
     found = ", ".join(map(deviation_text, details.get("deviations", ())))
-    return f"the step did not do what its workload requires: {found}" if found else ""
+    return found and f"the step did not do what its workload requires: {found}"
 
 
 def _disturbance(details: Mapping[str, Any]) -> str:
-    found = details.get("disturbance")
-    return f"the host was disturbed: {', '.join(disturbances_text(found))}" if found else ""
+    found = ", ".join(disturbances_text(details.get("disturbance") or ()))
+    return found and f"the host was disturbed: {found}"
 
 
 def _evidence(judged: Judged, words: Words) -> str:
@@ -162,10 +151,12 @@ def _within_chance(judged: Judged, words: Words) -> str:
 def _rare_seconds(judged: Judged, words: Words) -> str:
     """If no second broke the limit, return what can be concluded about seconds that were not measured."""
     details = _details(judged)
-    return (
-        f": no second of {format_count(details['seconds'])} broke it, so {_confident(details['confidence'])} "
-        f"fewer than {format_ratio(details['share'], 2)} of all seconds do (once in "
-        f"{format_count(round(1 / details['share']))} s)"
+    return phrase(
+        ": no second of {seconds:count} broke it, so {confident} fewer than {share:ratio,2} of all seconds do (once in "
+        "{once_s:count} s)",
+        details,
+        confident=_confident(details["confidence"]),
+        once_s=round(1 / details["share"]),
     )
 
 
@@ -241,40 +232,33 @@ def _outlook(judged: Judged) -> str:
     if outcome == PASS:
         return "" if judged["episode_s"] is None else _coverage(judged)
     if "counted_over_ns" in details:
-        return (
-            f"The tester did not count the {_counted_of(judged)} over the limit itself: "
-            "measure again with this profile."
+        text = "The tester did not count the {counted} over the limit itself: measure again with this profile."
+    elif needed is None and details.get("in_flight"):
+        text = "The figure does not include the {operation} that was still in flight."
+    elif needed is None:
+        text = "The figure lies at the limit, so measuring longer will not decide it."
+    elif not judged["resolved"]:
+        text = (
+            "Slow phases come in clusters longer than {block_s} s, so there is too little independent evidence. "
+            "Measuring for {seconds_needed:count} s in all may decide it."
         )
-    if needed is None and details.get("in_flight"):
-        return f"The figure does not include the {_operation_of(judged)} that was still in flight."
-    if needed is None:
-        return "The figure lies at the limit, so measuring longer will not decide it."
-    if not judged["resolved"]:
-        together = (
-            f"Slow phases come in clusters longer than {judged['block_s']} s, so there is too little independent "
-            "evidence."
-        )
-        return f"{together} Measuring for {format_count(needed)} s in all may decide it."
-    return f"Measuring for {format_count(needed)} s in all should decide it."
+    else:
+        text = "Measuring for {seconds_needed:count} s in all should decide it."
+    return phrase(text, {**judged, "counted": _counted_of(judged), "operation": _operation_of(judged)})
 
 
 def _coverage(judged: Judged) -> str:
     """Return which slow phases a pass covers, how clusters of phases are counted, and what the pass does not cover."""
-    longest = format_duration(judged["episode_s"] * 1e9, 2)
-    rare = (
-        "Not covered: longer ones, and anything that occurs less often than once in "
-        f"{format_count(judged['seconds'] // 3)} s."
-    )
-    seen = (
-        "no slow time"
-        if not judged["crowded_s"]
-        else f"at most {format_duration(judged['crowded_s'] * 1e9, 2)} of slow time"
-    )
     beyond = ", which is more than covered" if (judged["crowded_s"] or 0) > judged["episode_s"] else ""
-    phases = "standstills" if judged["method"] == BATCH_MEANS else "slow phases"
-    return (
-        f"Covered: {phases} of up to {longest} each that come independently; crowded ones count as one, with their "
-        f"slow time added. Seen: {seen} within 30 s{beyond}. {rare}"
+    return phrase(
+        "Covered: {phases} of up to {episode_s:seconds,2} each that come independently; crowded ones count as one, with "
+        "their slow time added. Seen: [at most {crowded:seconds,2} of|no] slow time within 30 s[{beyond}]. Not covered: "
+        "longer ones, and anything that occurs less often than once in {third_s:count} s.",
+        judged,
+        phases="standstills" if judged["method"] == BATCH_MEANS else "slow phases",
+        crowded=judged["crowded_s"] or None,
+        beyond=beyond,
+        third_s=judged["seconds"] // 3,
     )
 
 

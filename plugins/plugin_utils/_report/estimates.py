@@ -8,14 +8,13 @@ for request/reply, and the measured values; and their section of the page."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
 
-from ...module_utils._units import format_count, format_duration, format_number, format_rate, format_ratio, format_size
-from .._english.phrases import plural
+from ...module_utils._units import format_duration, format_number, format_rate, format_ratio, format_size
+from .._english.phrases import phrase, plural
 from .._estimate.basis import Basis, Estimate
 from .._estimate.commits import NS_PER_KM
 from .._estimate.reservations import TEXTS, reservations
@@ -115,14 +114,22 @@ class EstimateSection:
                 "There are no estimates, because the latency does not fit a line over the size of the "
                 f"write: {self._basis.no_line}."
             )
-        measured = f"{_mean_size(line.smallest_bytes)} to {_mean_size(line.largest_bytes)}"
-        writers = f", {self._basis.writers} queue managers at the same time" if self._basis.writers > 1 else ""
-        return (
-            "A write of S bytes takes L(S) = L0 + S/B, with L0 = "
-            f"{_with_error(line.base_ns, line.base_error_ns, format_duration)} and B = "
-            f"{_with_error(1e9 * line.bytes_per_ns, 1e9 * line.bytes_per_ns_error, format_rate)} (with standard "
-            f"errors; from writes of {measured}{writers}). The means follow this line within "
-            f"{max(1, math.ceil(100 * line.worst))} %."
+        return phrase(
+            "A write of S bytes takes L(S) = L0 + S/B, with L0 = {base_ns:duration} \u00b1 {base_error_ns:duration} "
+            "and B = {rate:rate} \u00b1 {rate_error:rate} (with standard errors; from writes of {smallest:size} to "
+            "{largest:size}[, {writers} queue managers at the same time]). The means follow this line within "
+            "{percent} %.",
+            {
+                "base_ns": line.base_ns,
+                "base_error_ns": line.base_error_ns,
+                "rate": 1e9 * line.bytes_per_ns,
+                "rate_error": 1e9 * line.bytes_per_ns_error,
+                # The mean of different sizes may not be a whole number.
+                "smallest": round(line.smallest_bytes),
+                "largest": round(line.largest_bytes),
+                "writers": self._basis.writers if self._basis.writers > 1 else None,
+                "percent": max(1, math.ceil(100 * line.worst)),
+            },
         )
 
     @property
@@ -154,11 +161,14 @@ class EstimateSection:
     def model(self) -> str:
         """A sentence that describes the estimated load."""
         load = self._basis.load
-        puts = f"{load.puts_per_commit} messages" if load.puts_per_commit > 1 else "one message"
-        delay = f", and a remote delay of {format_duration(load.remote_delay_ns)}" if load.remote_delay_ns else ""
-        return (
-            f"Clients of one queue manager each put {puts}, commit and begin again without think time, with a log "
-            f"buffer of {format_size(load.buffer_bytes)}{delay}."
+        return phrase(
+            "Clients of one queue manager each put [{puts} messages|one message], commit and begin again without think "
+            "time, with a log buffer of {buffer_bytes:size}[, and a remote delay of {delay_ns:duration}].",
+            {
+                "puts": load.puts_per_commit if load.puts_per_commit > 1 else None,
+                "buffer_bytes": load.buffer_bytes,
+                "delay_ns": load.remote_delay_ns or None,
+            },
         )
 
     @property
@@ -205,10 +215,17 @@ class EstimateSection:
         """A sentence for each measurement that contradicts its estimate."""
         found = self._shown.contradicted if self._shown else []
         return [
-            f"With {format_size(estimate.load.message_bytes)} messages of "
-            f"{format_count(estimate.load.applications)} clients, the measurement is "
-            f"{format_ratio(abs(estimate.difference), 2)} {'above' if estimate.difference > 0 else 'below'} the "
-            "estimate, although this is within the range of the model: rely on the measurement"
+            phrase(
+                "With {message_bytes:size} messages of {clients:count} clients, the measurement is "
+                "{difference:ratio,2} {side} the estimate, although this is within the range of the model: rely on "
+                "the measurement",
+                {
+                    "message_bytes": estimate.load.message_bytes,
+                    "clients": estimate.load.applications,
+                    "difference": abs(estimate.difference),
+                    "side": "above" if estimate.difference > 0 else "below",
+                },
+            )
             for estimate in found
         ]
 
@@ -216,13 +233,18 @@ class EstimateSection:
     def round_trips(self) -> str:
         """A sentence about the estimate for request/reply clients."""
         found = self._shown.round_trips
-        against = "".join(f"; {TEXTS[key]}" for key in self._shown.reservations)
-        return (
-            f"{format_count(self._shown.round_trip_clients)} clients, each with one request and one reply of "
-            f"{self.distance_message} at a time, reach about {format_number(found.round_trips_per_s)} round "
-            f"trips/s with log writes of {format_size(found.write_bytes)}; with such writes, the log takes at "
-            "most "
-            f"{format_rate(found.peak_log_bytes_per_s)}{against}."
+        return phrase(
+            "{clients:count} clients, each with one request and one reply of {message} at a time, reach about "
+            "{round_trips_per_s:number} round trips/s with log writes of {write_bytes:size}; with such writes, the log "
+            "takes at most {peak:rate}{against}.",
+            {
+                "clients": self._shown.round_trip_clients,
+                "message": self.distance_message,
+                "round_trips_per_s": found.round_trips_per_s,
+                "write_bytes": found.write_bytes,
+                "peak": found.peak_log_bytes_per_s,
+                "against": "".join(f"; {TEXTS[key]}" for key in self._shown.reservations),
+            },
         )
 
     @property
@@ -253,12 +275,3 @@ def _measured(estimate: Estimate) -> str:
     if estimate.measured is None:
         return ""
     return f"measured {format_number(estimate.measured.commits_per_s)}/s ({round(100 * estimate.difference):+} %)"
-
-
-def _with_error(value: float, error: float, write: Callable[[float], str]) -> str:
-    return f"{write(value)} \u00b1 {write(error)}"
-
-
-def _mean_size(size: float) -> str:
-    """Format a size of writes. The mean of different sizes may not be a whole number."""
-    return format_size(round(size))

@@ -32,13 +32,18 @@ Hint = Callable[[Any, Mapping[str, Any]], str]
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A known fact: its key in a record, its group, its title, how its value is formatted, and its hint."""
+    """A fact: its key in a record, its group, its title, how its value is formatted (as a size or as text unless stated
+    otherwise), and its hint."""
 
     name: str
     group: str
     title: str
-    write: Callable[[Any], str]
+    write: Callable[[Any], str] | None = None
     hint: Hint | None = None
+
+    def text(self, value: Any) -> str:
+        """Return the displayed value."""
+        return (self.write or (_size if self.name.endswith("_bytes") else _text))(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +70,7 @@ def grouped_facts(
     for name in order:
         fact = _FACTS.get(name) or _unknown(name)
         groups[fact.group].append(
-            ShownFact(fact.title, fact.write(filled[name]), fact.hint(filled[name], filled) if fact.hint else "")
+            ShownFact(fact.title, fact.text(filled[name]), fact.hint(filled[name], filled) if fact.hint else "")
         )
     return [(group, shown) for group, shown in groups.items() if shown]
 
@@ -84,7 +89,7 @@ def _unknown(name: str) -> Fact:
         (group for prefix, group in prefixes.items() if name.startswith(prefix)),
         TESTER if name.startswith(("tester_", "workspace_")) else HOST,
     )
-    return Fact(name, group, name, _size if name.endswith("_bytes") else _text)
+    return Fact(name, group, name)
 
 
 def _text(value: Any) -> str:
@@ -220,10 +225,10 @@ _MERGES_HINT = _when(
 
 def _device_facts(prefix: str, title: Callable[[str], str]) -> tuple[Fact, ...]:
     return (
-        Fact(f"{prefix}name", DEVICE, title("Name"), _text),
-        Fact(f"{prefix}model", DEVICE, title("Model"), _text),
-        Fact(f"{prefix}write_cache", DEVICE, title("Write cache"), _text, _CACHE_HINT),
-        Fact(f"{prefix}scheduler", DEVICE, title("Scheduler"), _text, _scheduler_hint),
+        Fact(f"{prefix}name", DEVICE, title("Name")),
+        Fact(f"{prefix}model", DEVICE, title("Model")),
+        Fact(f"{prefix}write_cache", DEVICE, title("Write cache"), hint=_CACHE_HINT),
+        Fact(f"{prefix}scheduler", DEVICE, title("Scheduler"), hint=_scheduler_hint),
         Fact(
             f"{prefix}rotational",
             DEVICE,
@@ -239,8 +244,8 @@ def _device_facts(prefix: str, title: Callable[[str], str]) -> tuple[Fact, ...]:
             _MERGES_HINT,
         ),
         Fact(f"{prefix}wbt_lat_us", DEVICE, title("Writeback throttling (wbt_lat_usec)"), _wbt, _wbt_hint),
-        Fact(f"{prefix}logical_block_bytes", DEVICE, title("Logical block"), _size, _logical_hint),
-        Fact(f"{prefix}physical_block_bytes", DEVICE, title("Physical block"), _size, _physical_hint),
+        Fact(f"{prefix}logical_block_bytes", DEVICE, title("Logical block"), hint=_logical_hint),
+        Fact(f"{prefix}physical_block_bytes", DEVICE, title("Physical block"), hint=_physical_hint),
     )
 
 
@@ -266,92 +271,91 @@ _LIMITS_REACHED = (
 _FACTS = {
     fact.name: fact
     for fact in (
-        Fact("hostname", HOST, "Host name", _text),
-        Fact("os", HOST, "Operating system", _text),
-        Fact("kernel", HOST, "Kernel", _text),
-        Fact("architecture", HOST, "Architecture", _text),
-        Fact("cpus", HOST, "Processors", _text),
-        Fact("memory_bytes", HOST, "Memory", _size),
+        Fact("hostname", HOST, "Host name"),
+        Fact("os", HOST, "Operating system"),
+        Fact("kernel", HOST, "Kernel"),
+        Fact("architecture", HOST, "Architecture"),
+        Fact("cpus", HOST, "Processors"),
+        Fact("memory_bytes", HOST, "Memory"),
         Fact("clock_offset_s", HOST, "Clock", _offset),
         Fact("clock_offset_error_s", HOST, "Uncertainty of the clock's offset", _duration(10**9)),
-        Fact("machine_id", HOST, "Machine ID", _text),
-        Fact("boot_id", HOST, "Boot ID", _text),
-        Fact("user", HOST, "Connecting user", _text),
-        Fact("home", HOST, "Home directory", _text),
-        Fact("python_version", HOST, "Python", _text),
-        Fact("kubernetes_node", HOST, "Node", _text),
-        Fact("kubernetes_pod", HOST, "Pod", _text),
-        Fact("image", HOST, "Image", _text),
-        Fact("storage_class", FILE_SYSTEM, "Storage class", _text),
-        Fact("storage_provisioner", FILE_SYSTEM, "Provisioner", _text),
-        Fact("storage_reclaim_policy", FILE_SYSTEM, "Reclaim policy", _text),
-        Fact("filesystem_type", FILE_SYSTEM, "Type", _text, _KIND_HINT),
-        Fact("backing_filesystem_type", FILE_SYSTEM, "Underlying file system", _text, _KIND_HINT),
-        Fact("backing_unknown", FILE_SYSTEM, "Unknown about the underlying file system", _text),
-        Fact("mount_point", FILE_SYSTEM, "Mount point", _text),
-        Fact("mount_source", FILE_SYSTEM, "Source", _text),
-        Fact("mount_options", FILE_SYSTEM, "Mount options", _text, _barrier_hint),
-        Fact("places", FILE_SYSTEM, "Places on several mounts or devices", _text),
-        Fact("filesystem_size_bytes", FILE_SYSTEM, "Size", _size),
-        Fact("filesystem_free_bytes", FILE_SYSTEM, "Free before the test", _size, _free_hint),
-        Fact("filesystem_uuid", FILE_SYSTEM, "UUID", _text),
-        Fact("direct_io_alignment_bytes", FILE_SYSTEM, "Unit of direct I/O", _size),
-        Fact("nfs_server_address", FILE_SYSTEM, "NFS server", _text),
-        Fact("nfs_version", FILE_SYSTEM, "NFS version", _text),
-        Fact("nfs_wsize_bytes", FILE_SYSTEM, "Largest NFS write (wsize)", _size),
-        Fact("nfs_protocol", FILE_SYSTEM, "NFS transport", _text),
-        Fact("queue_manager_log_buffer_bytes", FILE_SYSTEM, "Log buffer of the queue manager", _size),
-        Fact("queue_manager_logs", FILE_SYSTEM, "Queue managers that log here", _text),
-        Fact("queue_manager_log_set_bytes", FILE_SYSTEM, "Primary log files of the queue manager", _size),
+        Fact("machine_id", HOST, "Machine ID"),
+        Fact("boot_id", HOST, "Boot ID"),
+        Fact("user", HOST, "Connecting user"),
+        Fact("home", HOST, "Home directory"),
+        Fact("python_version", HOST, "Python"),
+        Fact("kubernetes_node", HOST, "Node"),
+        Fact("kubernetes_pod", HOST, "Pod"),
+        Fact("image", HOST, "Image"),
+        Fact("storage_class", FILE_SYSTEM, "Storage class"),
+        Fact("storage_provisioner", FILE_SYSTEM, "Provisioner"),
+        Fact("storage_reclaim_policy", FILE_SYSTEM, "Reclaim policy"),
+        Fact("filesystem_type", FILE_SYSTEM, "Type", hint=_KIND_HINT),
+        Fact("backing_filesystem_type", FILE_SYSTEM, "Underlying file system", hint=_KIND_HINT),
+        Fact("backing_unknown", FILE_SYSTEM, "Unknown about the underlying file system"),
+        Fact("mount_point", FILE_SYSTEM, "Mount point"),
+        Fact("mount_source", FILE_SYSTEM, "Source"),
+        Fact("mount_options", FILE_SYSTEM, "Mount options", hint=_barrier_hint),
+        Fact("places", FILE_SYSTEM, "Places on several mounts or devices"),
+        Fact("filesystem_size_bytes", FILE_SYSTEM, "Size"),
+        Fact("filesystem_free_bytes", FILE_SYSTEM, "Free before the test", hint=_free_hint),
+        Fact("filesystem_uuid", FILE_SYSTEM, "UUID"),
+        Fact("direct_io_alignment_bytes", FILE_SYSTEM, "Unit of direct I/O"),
+        Fact("nfs_server_address", FILE_SYSTEM, "NFS server"),
+        Fact("nfs_version", FILE_SYSTEM, "NFS version"),
+        Fact("nfs_wsize_bytes", FILE_SYSTEM, "Largest NFS write (wsize)"),
+        Fact("nfs_protocol", FILE_SYSTEM, "NFS transport"),
+        Fact("queue_manager_log_buffer_bytes", FILE_SYSTEM, "Log buffer of the queue manager"),
+        Fact("queue_manager_logs", FILE_SYSTEM, "Queue managers that log here"),
+        Fact("queue_manager_log_set_bytes", FILE_SYSTEM, "Primary log files of the queue manager"),
         *_device_facts("device_", str),
-        Fact("device_stack", DEVICE, "Devices, from the top", _text),
+        Fact("device_stack", DEVICE, "Devices, from the top"),
         *_device_facts("device_member_", _member),
-        Fact("device_number", DEVICE, "Device number", _text),
-        Fact("backing_disks", DEVICE, "Disks at the bottom", _text),
-        Fact("device_ids", DEVICE, "Identifiers of the disks", _text),
-        Fact("device_firmware", DEVICE, "Firmware", _text),
-        Fact("device_driver", DEVICE, "Driver", _text),
-        Fact("workload_name", TESTER, "Workload", _text),
-        Fact("workload_version", TESTER, "Version of the workload", _text),
-        Fact("workload_is_not", TESTER, "What the workload does not represent", _text),
-        Fact("load_target", TESTER, "Load that the storage must carry", _text),
-        Fact("search_ended_after_rounds", TESTER, "Rounds after which the search ended", _text),
-        Fact("target_message_bytes", HOST, "Required load: message size", _size),
-        Fact("target_messages_per_s", HOST, "Required load: messages per second", _text),
-        Fact("target_clients", HOST, "Required load: clients", _text),
-        Fact("array_settings", DEVICE, "Settings of the array, from the inventory", _text),
+        Fact("device_number", DEVICE, "Device number"),
+        Fact("backing_disks", DEVICE, "Disks at the bottom"),
+        Fact("device_ids", DEVICE, "Identifiers of the disks"),
+        Fact("device_firmware", DEVICE, "Firmware"),
+        Fact("device_driver", DEVICE, "Driver"),
+        Fact("workload_name", TESTER, "Workload"),
+        Fact("workload_version", TESTER, "Version of the workload"),
+        Fact("workload_is_not", TESTER, "What the workload does not represent"),
+        Fact("load_target", TESTER, "Load that the storage must carry"),
+        Fact("search_ended_after_rounds", TESTER, "Rounds after which the search ended"),
+        Fact("target_message_bytes", HOST, "Required load: message size"),
+        Fact("target_messages_per_s", HOST, "Required load: messages per second"),
+        Fact("target_clients", HOST, "Required load: clients"),
+        Fact("array_settings", DEVICE, "Settings of the array, from the inventory"),
         Fact(
             "device_shared_with",
             DEVICE,
             "Tests of other runs on the same disks",
-            _text,
-            lambda value, facts: "these figures include their load",
+            hint=lambda value, facts: "these figures include their load",
         ),
-        Fact("device_read_bytes", DEVICE, "Read during the test", _size),
-        Fact("device_written_bytes", DEVICE, "Written during the test", _size),
-        Fact("volume_limits_devices", DEVICE, "Volumes with counters of their limits", _text),
+        Fact("device_read_bytes", DEVICE, "Read during the test"),
+        Fact("device_written_bytes", DEVICE, "Written during the test"),
+        Fact("volume_limits_devices", DEVICE, "Volumes with counters of their limits"),
         Fact("volume_limits_elapsed_s", DEVICE, "Time between the readings of the counters", _duration(10**9)),
         *(Fact(name, DEVICE, title, _duration(10**9), _throttled_hint) for name, title in _LIMITS_REACHED),
         Fact("sync_probe_plain_p50_ns", DEVICE, "Median direct write", _duration(1)),
         Fact("sync_probe_sync_p50_ns", DEVICE, "Median synchronous direct write", _duration(1)),
-        Fact("sync_probe_ratio", DEVICE, "Synchronous over plain", _text, _flush_hint),
-        Fact("tester_version", TESTER, "Version", _text),
+        Fact("sync_probe_ratio", DEVICE, "Synchronous over plain", hint=_flush_hint),
+        Fact("tester_version", TESTER, "Version"),
         Fact(
             "tester_method",
             TESTER,
             "How it was installed",
             _choice(vcompile="compiled on the host", vbinary="copied as a static binary"),
         ),
-        Fact("promised_user", TESTER, "Runs as", _text),
-        Fact("workspace_path", TESTER, "Path under test", _text),
-        Fact("workspace_queue_managers", TESTER, "Queue managers", _text),
-        Fact("workspace_directories", TESTER, "Test directories", _text),
-        Fact("workspace_unknown", TESTER, "Not determined before the test", _text),
-        Fact("tester_exit_status", TESTER, "Exit status", _text),
-        Fact("tester_exit_reason", TESTER, "Ended", _text),
-        Fact("tester_exit_message", TESTER, "Message", _text),
-        Fact("tester_error", TESTER, "I/O error", _text),
-        Fact("tester_in_flight", TESTER, "Write that had not returned", _text),
+        Fact("promised_user", TESTER, "Runs as"),
+        Fact("workspace_path", TESTER, "Path under test"),
+        Fact("workspace_queue_managers", TESTER, "Queue managers"),
+        Fact("workspace_directories", TESTER, "Test directories"),
+        Fact("workspace_unknown", TESTER, "Not determined before the test"),
+        Fact("tester_exit_status", TESTER, "Exit status"),
+        Fact("tester_exit_reason", TESTER, "Ended"),
+        Fact("tester_exit_message", TESTER, "Message"),
+        Fact("tester_error", TESTER, "I/O error"),
+        Fact("tester_in_flight", TESTER, "Write that had not returned"),
     )
 }
 """The facts that are known, by name, in the order in which they are shown."""

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ....module_utils._units import format_count, format_duration
 from ..._english.findings import in_words
+from ..._english.phrases import phrase
 from ..._judge.metrics import find_metric
 from ..._judge.throttling import limit_notes
 from ..._run.columns import ALL_WORKERS, Step
@@ -77,6 +77,10 @@ class Suspect:
         """Return the step of a row, as text that follows its figures."""
         return at_text(self.host.words, self.host.words.layout.step_of(row))
 
+    def text(self, template: str, row: Mapping[str, Any]) -> str:
+        """Return the figures of a row in words, with its step."""
+        return phrase(template, row) + self.at(row)
+
     @property
     def worst(self) -> Mapping[str, Any]:
         """The row that is worst in the limit's metric; empty if there is none."""
@@ -135,8 +139,10 @@ def _slow_first_pass(suspect: Suspect) -> str:
     for row in suspect.rows:
         first, later = row.get("first_pass_latency_mean_ns"), row.get("later_passes_latency_mean_ns")
         if first and later and first >= SLOW_FIRST_PASS * later:
-            return (
-                f"mean {format_duration(first)} in the first pass and {format_duration(later)} later{suspect.at(row)}"
+            return suspect.text(
+                "mean {first_pass_latency_mean_ns:duration} in the first pass and "
+                "{later_passes_latency_mean_ns:duration} later",
+                row,
             )
     return ""
 
@@ -146,35 +152,28 @@ def _some_slow(suspect: Suspect) -> str:
     median, p90 = row.get("latency_p50_ns"), row.get("latency_p90_ns")
     if not suspect.is_latency or not median or not p90 or p90 < SEVERAL_TIMES * median:
         return ""
-    return (
-        f"half of them took at most {format_duration(median)}, but one in ten took "
-        f"{format_duration(p90)} or longer{suspect.at(row)}"
+    return suspect.text(
+        "half of them took at most {latency_p50_ns:duration}, but one in ten took {latency_p90_ns:duration} or longer",
+        row,
     )
 
 
 def _tail(suspect: Suspect) -> str:
     row, metric = suspect.worst, suspect.limit["metric"]
     median, value = row.get("latency_p50_ns"), row.get(f"{metric}_ns")
-    if (
-        not suspect.is_latency
-        or not median
-        or not value
-        or median > suspect.strictest_ns
-        or value < SEVERAL_TIMES * median
-    ):
+    if not suspect.is_latency or not median or not value:
         return ""
-    return (
-        f"p50 {format_duration(median)}, {metric.removeprefix('latency_').replace('_', '.')} "
-        f"{format_duration(value)}{suspect.at(row)}"
-    )
+    if median > suspect.strictest_ns or value < SEVERAL_TIMES * median:
+        return ""
+    named = metric.removeprefix("latency_").replace("_", ".")
+    return suspect.text(f"p50 {{latency_p50_ns:duration}}, {named} {{{metric}_ns:duration}}", row)
 
 
 def _steady(suspect: Suspect) -> str:
-    row = suspect.worst
-    mean, median = row.get("latency_mean_ns"), row.get("latency_p50_ns")
-    if not suspect.is_latency or not mean:
+    if not suspect.is_latency or not suspect.worst.get("latency_mean_ns"):
         return ""
-    return f"mean {format_duration(mean)}{f', p50 {format_duration(median)}' if median else ''}{suspect.at(row)}"
+    median = "[, p50 {latency_p50_ns:duration}]" if suspect.worst.get("latency_p50_ns") else ""
+    return suspect.text(f"mean {{latency_mean_ns:duration}}{median}", suspect.worst)
 
 
 def _low_rate(suspect: Suspect) -> str:
@@ -188,9 +187,14 @@ def _departure(host: Host, medians: Medians) -> str:
     median, own = medians.get(host.volume_class), _smallest(host)
     if not median or not own or own[0] != median.step or own[1] < DEPARTS * median.mean_ns:
         return ""
-    return (
-        f"mean {format_duration(own[1])}{at_text(host.words, own[0])}; median of the "
-        f"{format_count(median.volumes)} volumes {format_duration(median.mean_ns)}"
+    return phrase(
+        "mean {own_ns:duration}{at}; median of the {volumes:count} volumes {median_ns:duration}",
+        {
+            "own_ns": own[1],
+            "at": at_text(host.words, own[0]),
+            "volumes": median.volumes,
+            "median_ns": median.mean_ns,
+        },
     )
 
 
