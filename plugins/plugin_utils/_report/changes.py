@@ -7,10 +7,10 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from ...module_utils._units import format_size
+from ...module_utils._units import format_count, format_size
 from .._run.shapes import Keys, Maybe, Within, dicts_in, fits
 from .._run.words import size_text
 
@@ -82,6 +82,12 @@ def moments_text(instants: Iterable[str]) -> Callable[[str], str]:
     known = set(instants)
     length = next((each for each in (_DAY, _MINUTE) if len({text[:each] for text in known}) == len(known)), _SECOND)
     return lambda instant: instant[:length].replace("T", " ")
+
+
+def bounded(items: Sequence[Any], most: int, write: Callable[[Any], list[str]], more: str = "more") -> list[str]:
+    """Return the lines of the first items, and the number of those that are left out."""
+    lines = [line for item in items[:most] for line in write(item)]
+    return lines + ([f"                and {format_count(len(items) - most)} {more}"] if len(items) > most else [])
 
 
 def wrapped(title: str, text: str, most_lines: int = 3) -> list[str]:

@@ -28,7 +28,7 @@ LONGEST_TEXT = 400
 """How many characters of a text from a host are shown."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
     """One reason why hosts do not pass or do not certify.
 
@@ -46,10 +46,10 @@ class Cause:
     kind: str
     verdict: str
     statement: str
-    detail: str
-    consequence: str
-    seen: str
-    next_step: str
+    detail: str = ""
+    consequence: str = ""
+    seen: str = ""
+    next_step: str = ""
     hosts: tuple[str, ...]
     key: str
     limit: Mapping[str, Any] | None = None
@@ -78,37 +78,19 @@ def count(model: Model, labels: Sequence[str]) -> str:
 
 
 def make_cause(
-    kind: str,
-    verdict: str,
-    statement: str,
-    hosts: Iterable[Host],
-    *,
-    detail: str = "",
-    consequence: str = "",
-    seen: str = "",
-    next_step: str = "",
-    limit: Mapping[str, Any] | None = None,
-    limit_id: str = "",
-    limits: Iterable[str] = (),
-    symptom: str = "",
+    kind: str, verdict: str, statement: str, hosts: Iterable[Host], limits: Iterable[str] = (), **parts: Any
 ) -> Cause:
-    """Return a cause. The key of the cause is derived from what is wrong."""
+    """Return a cause with the given parts. Its key is derived from what is wrong."""
+    key = hashlib.sha256(f"{kind} {verdict} {statement}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
     labels = tuple(dict.fromkeys(host.label for host in hosts))
-    key = f"cause-{hashlib.sha256(f'{kind} {verdict} {statement}'.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
     return Cause(
-        kind,
-        verdict,
-        statement,
-        detail,
-        consequence,
-        seen,
-        next_step,
-        labels,
-        key,
-        limit,
-        limit_id,
-        tuple(dict.fromkeys(limits)),
-        symptom,
+        kind=kind,
+        verdict=verdict,
+        statement=statement,
+        hosts=labels,
+        key=f"cause-{key}",
+        limits=tuple(dict.fromkeys(limits)),
+        **parts,
     )
 
 

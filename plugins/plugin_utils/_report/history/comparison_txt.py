@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ....module_utils._units import format_count, format_ratio
+from ....module_utils._units import format_ratio
 from ..._english.phrases import plural
-from ..changes import change_text, figure_text, interval, moments_text, percent, row_text, wrapped
+from ..changes import bounded, change_text, figure_text, interval, moments_text, percent, row_text, wrapped
 
 SHOWN_WORSE = 5
 SHOWN_UNDECIDED = 3
@@ -37,16 +37,16 @@ def comparison_text(comparison: Mapping[str, Any], statement: str, page: str) ->
     write = moments_text(run["judged_at"] for side in ("before", "after") for run in comparison[side]["runs"])
     for side in ("before", "after"):
         lines += wrapped(side, _runs(comparison[side], write), 2)
-    lines += _bounded(
+    lines += bounded(
         worse, SHOWN_WORSE, lambda host: wrapped("worse", _worse(host), 4 if len(worse) < 3 else 2), "more became worse"
     )
-    lines += _bounded(
+    lines += bounded(
         _by_reason(undecided),
         SHOWN_UNDECIDED,
         lambda each: wrapped("inconclusive", f"{each[0]}: {each[1]}"),
         "more reasons",
     )
-    lines += _bounded(
+    lines += bounded(
         comparison["classes"],
         SHOWN_CLASSES,
         lambda part: wrapped(
@@ -55,14 +55,14 @@ def comparison_text(comparison: Mapping[str, Any], statement: str, page: str) ->
         "more classes",
     )
     changes = comparison["changes"]
-    lines += _bounded(
+    lines += bounded(
         changes,
         SHOWN_CHANGES,
         lambda each: wrapped("changed", f"{change_text(each)} on {plural(each['hosts'], 'volume')}", 2),
         "more changes",
     )
     reasons = Counter(each["reason"] for each in comparison["left_out"]).most_common()
-    lines += _bounded(
+    lines += bounded(
         reasons,
         SHOWN_REASONS,
         lambda each: wrapped("left out", f"{plural(each[1], 'certificate')}: {each[0]}", 2),
@@ -129,11 +129,6 @@ def _by_reason(hosts: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
         (reason, ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else ""))
         for reason, names in ordered
     ]
-
-
-def _bounded(items: Sequence[Any], most: int, write: Callable[[Any], list[str]], more: str) -> list[str]:
-    lines = [line for item in items[:most] for line in write(item)]
-    return lines + ([f"                and {format_count(len(items) - most)} {more}"] if len(items) > most else [])
 
 
 def _runs(side: Mapping[str, Any], write: Callable[[str], str]) -> str:

@@ -8,14 +8,14 @@ rest."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ....module_utils._units import format_count, format_duration, format_number, format_ratio
+from ....module_utils._units import format_duration, format_number, format_ratio
 from ..._english.phrases import plural
 from ..._run.record import host_label
-from ..changes import change_text, figure_text, moments_text, percent, row_text, wrapped
+from ..changes import bounded, change_text, figure_text, moments_text, percent, row_text, wrapped
 
 SHOWN_DRIFTING = 6
 SHOWN_OTHERS = 4
@@ -107,28 +107,28 @@ def drift_text(drift: Mapping[str, Any], page: str) -> str:
     lines = [f"{drift_outcome(drift).upper()}: {drift_statement(drift)}."]
     counts = ", ".join(f"{len(found)} {state}" for state, found in by_state.items() if found)
     lines += wrapped("volumes", f"{counts}; {figures_text(drift)}, margin {format_ratio(drift['margin'])}")
-    lines += _bounded(declines_of(drift), SHOWN_CLASSES, lambda each: wrapped("declining", decline_sentence(each), 2))
+    lines += bounded(declines_of(drift), SHOWN_CLASSES, lambda each: wrapped("declining", decline_sentence(each), 2))
     nights = sorted(drift["nights"], key=lambda each: each["judged_at"], reverse=True)
     write = moments_text(each["judged_at"] for each in nights)
-    lines += _bounded(nights, SHOWN_NIGHTS, lambda each: wrapped("slow night", night_sentence(each, write), 2))
-    lines += _bounded(
+    lines += bounded(nights, SHOWN_NIGHTS, lambda each: wrapped("slow night", night_sentence(each, write), 2))
+    lines += bounded(
         by_state["drifting"],
         SHOWN_DRIFTING,
         lambda each: wrapped("drifting", f"{label_of(each)}: {limit_sentence(each)}", 3),
     )
-    lines += _bounded(
+    lines += bounded(
         by_state["conspicuous"],
         SHOWN_OTHERS,
         lambda each: wrapped("conspicuous", f"{label_of(each)}: {limit_sentence(each)}", 2),
     )
     events = [(volume, event) for volume in drift["volumes"] for event in volume["events"]]
     events.sort(key=lambda each: each[1]["judged_at"], reverse=True)
-    lines += _bounded(
+    lines += bounded(
         events, SHOWN_OTHERS, lambda each: wrapped("changed", f"{label_of(each[0])}: {event_sentence(*each)}", 2)
     )
     unlike = [part for part in drift["classes"] if part["unlike"]]
-    lines += _bounded(unlike, SHOWN_CLASSES, lambda part: wrapped("unlike", class_sentence(part, drift["figure"]), 2))
-    lines += _bounded(drift["wrong_dates"], SHOWN_OTHERS, lambda each: wrapped("left out", each["text"], 2))
+    lines += bounded(unlike, SHOWN_CLASSES, lambda part: wrapped("unlike", class_sentence(part, drift["figure"]), 2))
+    lines += bounded(drift["wrong_dates"], SHOWN_OTHERS, lambda each: wrapped("left out", each["text"], 2))
     lines.append(f"  page          {page}")
     return "\n".join(lines)
 
@@ -211,8 +211,3 @@ def _newest(series: Mapping[str, Any], row: Mapping[str, Any]) -> Newest:
     if series["figure"].endswith("_per_s"):
         return Newest(row["usual"] / newest - 1, row["usual"] / row["limit"] - 1, name)
     return Newest(newest / row["usual"] - 1, row["limit"] / row["usual"] - 1, name)
-
-
-def _bounded(items: Sequence[Any], most: int, write: Callable[[Any], list[str]]) -> list[str]:
-    lines = [line for item in items[:most] for line in write(item)]
-    return lines + ([f"                and {format_count(len(items) - most)} more"] if len(items) > most else [])
