@@ -82,7 +82,7 @@ def test_charts_are_dotted_beyond_the_model_and_end_at_the_logs_limit(tmp_path):
     throughput, messages = map(str, section(run(tmp_path)).charts)
     assert "with full writes, it takes 1,130 MB/s" in throughput
     for chart in (throughput, messages):
-        assert chart.count('<path class="limit log"') == 1
+        assert chart.count('<path class="line limit log"') == 1
         assert {f"line s{number}" for number in range(4)} <= {*re.findall(r'class="(line s\d)"', chart)}
         assert {*re.findall(r'class="line (s\d) beyond"', chart)} == {"s1", "s2", "s3"}
         assert "Dotted:" in chart and "Dots were" not in chart
