@@ -251,9 +251,9 @@ def _coverage(judged: Judged) -> str:
     """Return which slow phases a pass covers, how clusters of phases are counted, and what the pass does not cover."""
     beyond = ", which is more than covered" if (judged["crowded_s"] or 0) > judged["episode_s"] else ""
     return phrase(
-        "Covered: {phases} of up to {episode_s:seconds,2} each that come independently; crowded ones count as one, with "
-        "their slow time added. Seen: [at most {crowded:seconds,2} of|no] slow time within 30 s[{beyond}]. Not covered: "
-        "longer ones, and anything that occurs less often than once in {third_s:count} s.",
+        "Covered: {phases} of up to {episode_s:seconds,2} each that come independently; crowded ones count as one, "
+        "with their slow time added. Seen: [at most {crowded:seconds,2} of|no] slow time within 30 s[{beyond}]. Not "
+        "covered: longer ones, and anything that occurs less often than once in {third_s:count} s.",
         judged,
         phases="standstills" if judged["method"] == BATCH_MEANS else "slow phases",
         crowded=judged["crowded_s"] or None,

@@ -8,7 +8,7 @@ rest."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,7 +74,7 @@ def decline_sentence(decline: Mapping[str, Any]) -> str:
     rate = "at once" if decline["per_month"] is None else f"{percent(decline['per_month'])} per month"
     return (
         f"{_class_of(decline)} became slower together: {figure_text(decline['figure'])} {percent(decline['change'])} "
-        f"since {decline['since']} ({_volumes(decline['volumes'])}, {rate})"
+        f"since {decline['since']} ({plural(decline['volumes'], 'volume')}, {rate})"
     )
 
 
