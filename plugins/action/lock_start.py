@@ -7,7 +7,6 @@ connection. A preflight writes the record of a host whose locks could be tested.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,7 +20,7 @@ from ..plugin_utils._locks.agent import SILENT_S
 from ..plugin_utils._locks.guard import guard_command
 from ..plugin_utils._locks.host_settings import read_settings
 from ..plugin_utils._locks.step import STAGE
-from ..plugin_utils._own_connection import stream_command
+from ..plugin_utils._own_connection import stream_command, words
 from ..plugin_utils._records.locks import ready
 from ..plugin_utils._run.directory import RunDirectory
 from ..plugin_utils._run.run_files import RunDirectoryError
@@ -91,11 +90,6 @@ class ActionModule(RemoteAction):
             # What the role ``workspace`` has to clean up on a host on which it created nothing.
             "of_others": {"volumes": [{"name": volume["name"], "paths": []}], "privileged": False},
         }
-
-
-def words(command: list[bytes | str]) -> list[str]:
-    """Return the words of a command line as text, because a result cannot contain bytes."""
-    return [os.fsdecode(word) for word in command]
 
 
 def ready_sentence(

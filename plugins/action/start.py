@@ -19,19 +19,15 @@ from ..plugin_utils._fleet.order import make_order, names
 from ..plugin_utils._fleet.plan import TOGETHER
 from ..plugin_utils._fleet.status import host_status
 from ..plugin_utils._fleet.volumes import sharing_facts
-from ..plugin_utils._judge.capacity import LOAD_SEARCH, LOAD_TARGET
-from ..plugin_utils._judge.early_end import fails_above, passes_after
-from ..plugin_utils._judge.profile import FAIL, Profile
-from ..plugin_utils._records.host import WORKSPACE_KEYS, profile_of
+from ..plugin_utils._judge.capacity import LOAD_SEARCH
+from ..plugin_utils._judge.early_end import counted_for, fails_above, passes_after, stops_above
+from ..plugin_utils._records.host import WORKSPACE_KEYS, profile_of, workload_facts
 from ..plugin_utils._records.unmeasured import file_error
-from ..plugin_utils._run.columns import STREAMS
 from ..plugin_utils._run.directory import RunDirectory
 from ..plugin_utils._run.record import DISK_SHARED_WITH
 from ..plugin_utils._run.run_files import RunDirectoryError
 from ..plugin_utils._run.tester_options import command_line, with_load
 from .workspace import ActionModule as Workspace
-
-WORKLOAD_FACTS = ("workload_name", "workload_version", "workload_is_not")
 
 
 class ActionModule(RemoteAction):
@@ -217,41 +213,3 @@ def for_round(plan: dict[str, Any], number: int, load: int | None) -> dict[str, 
         return plan
     told = plan["told"] if load is None else with_load(plan["told"], load)
     return {**plan, "told": told, "search": {**plan["search"], "round": number}}
-
-
-def workload_facts(plan: dict[str, Any]) -> dict[str, Any]:
-    """Return the facts about a volume's workload for the record. Values that the host returns under these names are
-    ignored."""
-    return {**{key: plan[key] for key in WORKLOAD_FACTS}, LOAD_TARGET: plan[LOAD_TARGET] or None}
-
-
-def stops_above(profile: Profile, host: str, plan: dict[str, Any]) -> dict[str, list[str]]:
-    """Return the tester's options that end a series of loads at the first load whose mean breaks a limit of the
-    profile.
-
-    Only limits that the tester can apply are used. Such a limit applies to one row of every load point, and a volume
-    that breaks it is certain to fail.
-    """
-    loads = plan["load_points"]
-    if plan["workload"] != STREAMS or len(loads) < 2 or loads != sorted(loads):
-        return {}
-    waived = {waiver.metric for waiver in profile.waivers if waiver.host == host}
-    limits = [
-        limit
-        for limit in profile.limits
-        if limit.severity == FAIL and limit.bound == "max" and limit.metric.name not in waived
-    ]
-    stops = [
-        f"{stream}:{operation}:{figure}:{int(limit.value)}ns"
-        for limit in limits
-        if not (limit.block_size or limit.message_size or limit.load_point)
-        for stream, operation, figure in plan["means"]
-        if (limit.stream, limit.metric.name) == (stream, figure) and limit.operation in ("", operation)
-    ]
-    return {"stopAbove": stops} if stops else {}
-
-
-def counted_for(profile: Profile) -> dict[str, str]:
-    """Return the tester's options for the counts per second that a profile needs; empty if it needs none."""
-    thresholds = ",".join(f"{threshold}ns" for threshold in profile.thresholds_ns)
-    return {"over": thresholds} if thresholds else {}

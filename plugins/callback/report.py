@@ -41,10 +41,10 @@ from ..plugin_utils._kubernetes.manifests import follow_up
 from ..plugin_utils._run.directory import RunDirectory
 from ..plugin_utils._run.run_files import RunDirectoryError
 
-ON_CONTROLLER = frozenset(
-    f"mqops.logdisk.{name}" for name in ("check_options", "open_run", "reopen_run", "gate", "render")
-)
-"""The actions whose results name run directories. Hosts cannot influence these results."""
+COMMAND, STEP = "mqops.logdisk.command", "mqops.logdisk.step"
+NAMING_RUNS = ("open_run", "gate")
+"""The steps of a run whose results name run directories, as those of commands do. Hosts cannot influence these
+results."""
 
 _COLOURS = {
     **dict.fromkeys(("fail", "error", "missing", "internal", "usage", "not ready"), constants.COLOR_ERROR),
@@ -86,12 +86,13 @@ class CallbackModule(CallbackBase):
 
     def v2_playbook_on_task_start(self, task: Any, is_conditional: bool) -> None:
         """Remember that this playbook does not run on hosts."""
-        self._in_clusters = self._in_clusters or task.resolved_action == "mqops.logdisk.claim"
+        self._in_clusters = self._in_clusters or _step_of(task) == "claim"
 
     def v2_runner_on_ok(self, result: Any, **kwargs: Any) -> None:
         """Remember the run from the result of a task on the controller. All other results are untrusted."""
         task = getattr(result, "task", None) or result._task
-        if task.resolved_action not in ON_CONTROLLER:  # first, because ansible-core converts the whole result
+        # First, because ansible-core converts the whole result.
+        if task.resolved_action != COMMAND and _step_of(task) not in NAMING_RUNS:
             return
         data = getattr(result, "result", None) or getattr(result, "_result", None) or {}
         key = data.get("logdisk")
@@ -164,3 +165,8 @@ def kind_at(path: str) -> Kind:
         return RunDirectory.open(path).kind
     except RunDirectoryError:
         return DEFAULT
+
+
+def _step_of(task: Any) -> str:
+    """Return the name of the step of a run that a task does; empty if it does not do any."""
+    return str(task.args.get("name")) if task.resolved_action == STEP else ""

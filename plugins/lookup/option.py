@@ -28,7 +28,7 @@ options:
     required: true
   checked:
     description:
-      - The result RV(mqops.logdisk.check_options#module:options) of M(mqops.logdisk.check_options) for the hosts of the
+      - The C(options) in the result of the step C(check_options) of M(mqops.logdisk.command) for the hosts of the
         run. The values of this host are taken from it, and its variables are not read again.
     type: dict
   only_given:

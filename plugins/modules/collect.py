@@ -6,17 +6,11 @@
 DOCUMENTATION = r"""
 ---
 module: collect
-short_description: Collect the tables of a run and judge the host
+short_description: Return the tables of a run
 description:
-  - Reads the finished tables of all volumes of a run that M(mqops.logdisk.start) started.
-  - The action plugin compares the tables, and the machine that answers, with the order that M(mqops.logdisk.start)
-    recorded. If the tables differ from the order, or if they come from another machine, the volume gets the verdict
-    error and its tables are kept on the host.
-  - Otherwise the action plugin stores the tables in the run directory on the controller, judges the volume and writes
-    its record. The tables themselves are not part of the task's result.
-  - A volume without tables does not affect the others. The module fails if no volume has tables that can be accepted.
+  - Returns the finished tables of the volumes of a run that M(mqops.logdisk.start) started, and the identity of the
+    machine. The playbooks compare them with the order, and store them on the controller.
   - The tables are kept on the host until M(mqops.logdisk.cleanup) removes them.
-  - M(mqops.logdisk.look) also uses this module to follow a run.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
 extends_documentation_fragment:
@@ -25,18 +19,12 @@ extends_documentation_fragment:
   - mqops.logdisk.run.user
 options:
   volumes:
-    description: Names of the volumes under test. If the option is left out, the action plugin collects the volumes that
-      the run directory expects from the host.
+    description: Names of the volumes under test.
     type: list
     elements: str
     default: []
-  run_path:
-    description: The run directory on the controller.
-    type: path
-    required: true
   once_ended:
     description: Whether to return only the state and the progress of each volume until all of them have ended.
-      M(mqops.logdisk.look) sets this option.
     type: bool
     default: false
 attributes:
@@ -51,25 +39,18 @@ EXAMPLES = r"""
     state_dir: ~/.mqops-logdisk
     run_id: 20261121T104935Z-1f0c2a
     volumes: [log]
-    run_path: reports/20261121T104935Z-1f0c2a
 """
 
 RETURN = r"""
-logdisk:
-  description: The host, the verdict on each volume, the worst of these verdicts, and the version of the schema.
-  returned: always
-  type: dict
-  sample: {schema: 1, kind: measurement, host: db01, verdict: pass, volumes: {log: pass}}
-collected:
-  description: Names of the volumes whose tables were stored.
+volumes:
+  description: The state of each volume, and its tables if it has ended or O(once_ended=false).
   returned: success
-  type: list
-  elements: str
-kept:
-  description: Names of the volumes whose tables are complete but were not stored.
-  returned: always
-  type: list
-  elements: str
+  type: dict
+  sample: {log: {state: running}}
+machine:
+  description: The identity of the machine.
+  returned: when the tables are returned
+  type: dict
 """
 
 import os
@@ -165,7 +146,6 @@ def main():
             volumes=dict(type="list", elements="str", default=[]),
             user=dict(type="str", default=""),
             state_dir=dict(type="str", required=True),
-            run_path=dict(type="path", required=True),
             once_ended=dict(type="bool", default=False),
         ),
     )

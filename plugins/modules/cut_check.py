@@ -22,7 +22,7 @@ extends_documentation_fragment:
   - mqops.logdisk.run.cut
 options:
   plan:
-    description: The plan, as returned by M(mqops.logdisk.cut_plan). The action plugin does not send it to the host.
+    description: The plan, as the step V(cut_plan) returns it. The action plugin does not send it to the host.
     type: dict
   workspace:
     description: The workspace, as returned by M(mqops.logdisk.workspace). The action plugin

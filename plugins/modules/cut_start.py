@@ -27,7 +27,7 @@ options:
     description: The run directory on the controller. The action plugin does not send it to the host.
     type: str
   plan:
-    description: The plan, as returned by M(mqops.logdisk.cut_plan). The action plugin does not send it to the host.
+    description: The plan, as the step V(cut_plan) returns it. The action plugin does not send it to the host.
     type: dict
   tester:
     description: The tester, as returned by M(mqops.logdisk.build). The action plugin does not send it to the host.

@@ -24,13 +24,13 @@ options:
     description: The run directory on the controller. The action plugin does not send it to the host.
     type: str
   plan:
-    description: The plan, as returned by M(mqops.logdisk.lock_plan). The action plugin does not send it to the host.
+    description: The plan, as the step V(lock_plan) returns it. The action plugin does not send it to the host.
     type: dict
   tester:
     description: The tester, as returned by M(mqops.logdisk.build). The action plugin does not send it to the host.
     type: dict
   pairs:
-    description: The result of M(mqops.logdisk.lock_pairs). The action plugin does not send it to the host.
+    description: The result of the step V(lock_pairs). The action plugin does not send it to the host.
     type: dict
   volume:
     description: Name of the volume. The action plugin sets this option.

@@ -11,7 +11,7 @@ description:
   - Starts a tester for each volume in its own session, so that it keeps running if the connection is closed. A
     supervising shell stores the exit status of the tester and removes the test directories when the tester has ended.
   - The action plugin first records in the run directory on the controller what is to be measured and on which machine.
-  - Returns at once. Use M(mqops.logdisk.look) to follow the run and M(mqops.logdisk.collect) to collect its tables.
+  - Returns at once. M(mqops.logdisk.collect) follows the run and returns its tables.
   - Fails if another run uses the same state directory, and names that run. If a run with another state directory
     measures the same disk, the tester itself refuses to start. The testers of one run may share a disk.
   - If the tester of a volume cannot be started, the other volumes are not affected, and the action plugin writes the
@@ -141,12 +141,11 @@ run_id:
   returned: success
   type: str
 state:
-  description: V(running), as in the result of M(mqops.logdisk.look).
+  description: V(running).
   returned: success
   type: str
 volumes:
-  description: The state of each volume whose tester was started, by its name, as in the result of
-    M(mqops.logdisk.look).
+  description: The state of each volume whose tester was started, by its name.
   returned: success
   type: dict
   sample: {log: {state: running, progress: {}}}

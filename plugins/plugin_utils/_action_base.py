@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The base classes of the action plugins: one for actions that work only on the controller, and one for actions that
-call a module on a host."""
+"""The base classes of the action plugins and of their steps: one for what works only on the controller, one for what
+calls a module on a host, and one for action plugins that only select a step."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from ._run.answers import is_empty, read_list
 from ._run.playbooks import as_started
 from ._run.shapes import as_dict
 from ._run.surroundings import report_directory
+from ._steps import step_named
 
 SCHEMA = 1
 """Schema number of the ``logdisk`` key in the results of this collection's actions."""
@@ -83,8 +84,6 @@ class ControllerAction(ActionBase):
     """Base class that validates the task's options. Subclasses do the work. Nothing is sent to a host."""
 
     argument_spec: ClassVar[dict[str, Any]] = {}
-
-    _requires_connection = False
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result = super().run(tmp, task_vars)
@@ -154,8 +153,28 @@ def _as_started(said: Any) -> Any:
     )
 
 
+class StepAction(ActionBase):
+    """Base class of an action that does one of several steps, which its argument ``name`` selects. All other arguments
+    are those of the step, which validates them."""
+
+    names: ClassVar[tuple[str, ...]] = ()
+    """The names of the steps."""
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        arguments = dict(self._task.args)
+        name = arguments.pop("name", None)
+        if name not in self.names:
+            raise AnsibleActionFail(f"name is {name!r}, but must be one of {', '.join(self.names)}")
+        task = self._task.copy()  # callbacks see the name of the step among the arguments of the task
+        task.args = arguments
+        step = step_named(name)(
+            task, self._connection, self._play_context, self._loader, self._templar, self._shared_loader_obj
+        )
+        return step.run(tmp, task_vars)
+
+
 class RemoteAction(ActionBase):
-    """Base class that calls the module of the same name. Subclasses prepare the arguments and process the result.
+    """Base class that calls a module. Subclasses prepare the arguments and process the result.
 
     If a connection fails, Ansible normally drops the host: no ``rescue`` runs for it, and its result has no ``logdisk``
     key. Here, this becomes an ordinary failure with the verdict ``unreachable``, so that a single ``rescue`` handles

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from typing import Any
 
@@ -53,3 +54,8 @@ def stream_command(connection: Any, command: list[str], silent_s: int = SILENT_S
     interval_s = max(1, silent_s // 3)
     options = (f"ServerAliveInterval={interval_s}", f"ServerAliveCountMax={silent_s // interval_s}", *SSH_OPTIONS)
     return [program, *(word for option in options for word in ("-o", option)), *arguments]
+
+
+def words(command: list[bytes | str]) -> list[str]:
+    """Return the words of a command line as text, because a result cannot contain bytes."""
+    return [os.fsdecode(word) for word in command]

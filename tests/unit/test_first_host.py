@@ -229,7 +229,7 @@ def test_a_refused_command_fails_the_controller_or_every_host():
     assert "when" not in failing and failing["run_once"] == "{{ gate_refused_by == 'localhost' }}"
     for path in sorted((ROOT / "playbooks").glob("*.yml")):
         tasks = [task for play in parsed(path) for task in play.get("tasks", [])]
-        checks = [task for task in tasks if "mqops.logdisk.check_options" in task]
+        checks = [task for task in tasks if task.get("mqops.logdisk.command", {}).get("name") == "check_options"]
         refusing = [
             task for task in tasks if (task.get("ansible.builtin.import_role") or {}).get("tasks_from") == "refuse"
         ]

@@ -25,7 +25,7 @@ MAY_BE_ENDED = {
     # It changes the history in transactions.
     "history",
 }
-"""The actions that ANSIBLE_TASK_TIMEOUT may end. All others wait, collect, judge or clean up."""
+"""The actions and steps that ANSIBLE_TASK_TIMEOUT may end. All others wait, collect, judge or clean up."""
 
 
 def parsed(path):
@@ -45,7 +45,11 @@ def tasks_in(entries):
 
 def own_tasks():
     return [
-        pytest.param(task, key.removeprefix(OURS), id=f"{path.parent.parent.name}/{path.stem}: {task['name']}")
+        pytest.param(
+            task,
+            task[key].get("name") or key.removeprefix(OURS),
+            id=f"{path.parent.parent.name}/{path.stem}: {task['name']}",
+        )
         for path in TASKS
         for task in tasks_in(parsed(path))
         for key in task

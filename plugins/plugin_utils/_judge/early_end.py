@@ -16,7 +16,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from .._run.columns import ALL_WORKERS
+from .._run.columns import ALL_WORKERS, STREAMS
 from .._run.findings import BROKEN, DISTURBED, ENDED_EARLY, KEPT_EARLY, OPEN, WAIVED, Finding, finding
 from .._run.record import HostRecord
 from .._run.table_checks import ended_early
@@ -133,6 +133,38 @@ def passes_after(profile: Profile, host: str, plan: Mapping[str, Any]) -> dict[s
         return ends_if_broken
     odds = math.ceil(round(1 / (1 - profile.confidence), 6))
     return {**ends_if_broken, "passAfter": max(1, math.ceil(profile.min_duration_s)), "passOdds": odds}
+
+
+def stops_above(profile: Profile, host: str, plan: dict[str, Any]) -> dict[str, list[str]]:
+    """Return the tester's options that end a series of loads at the first load whose mean breaks a limit of the
+    profile.
+
+    Only limits that the tester can apply are used. Such a limit applies to one row of every load point, and a volume
+    that breaks it is certain to fail.
+    """
+    loads = plan["load_points"]
+    if plan["workload"] != STREAMS or len(loads) < 2 or loads != sorted(loads):
+        return {}
+    waived = {waiver.metric for waiver in profile.waivers if waiver.host == host}
+    limits = [
+        limit
+        for limit in profile.limits
+        if limit.severity == FAIL and limit.bound == "max" and limit.metric.name not in waived
+    ]
+    stops = [
+        f"{stream}:{operation}:{figure}:{int(limit.value)}ns"
+        for limit in limits
+        if not (limit.block_size or limit.message_size or limit.load_point)
+        for stream, operation, figure in plan["means"]
+        if (limit.stream, limit.metric.name) == (stream, figure) and limit.operation in ("", operation)
+    ]
+    return {"stopAbove": stops} if stops else {}
+
+
+def counted_for(profile: Profile) -> dict[str, str]:
+    """Return the tester's options for the counts per second that a profile needs; empty if it needs none."""
+    thresholds = ",".join(f"{threshold}ns" for threshold in profile.thresholds_ns)
+    return {"over": thresholds} if thresholds else {}
 
 
 def notes_of_kept_steps(tables: Tables) -> list[Finding]:

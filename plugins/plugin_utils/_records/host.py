@@ -18,7 +18,7 @@ import yaml
 from .._english.findings import in_words
 from .._english.verdicts import NOTHING_MEASURED, with_sentences
 from .._estimate.target import TARGET_FACTS
-from .._judge.capacity import Capacity
+from .._judge.capacity import LOAD_TARGET, Capacity
 from .._judge.early_end import notes_of_kept_steps
 from .._judge.fidelity import fidelity_notes
 from .._judge.flushes import PROBE_PREFIX, flush_notes
@@ -44,6 +44,9 @@ WORKSPACE_KEYS = ("path", "queue_managers", "directories", "unknown", "expect_mo
 IDENTITY_PREFIXES = ("filesystem_", "mount_", "device_", "direct_io_", "nfs_", "backing_")
 """Prefixes of the keys in run.csv that describe what was tested; these keys are added to the facts of the host."""
 
+WORKLOAD_FACTS = ("workload_name", "workload_version", "workload_is_not")
+"""The facts about the workload that the plan of a volume contains."""
+
 ARRAY_SETTINGS = "array_settings"
 """The fact that comes from the host's variables."""
 
@@ -63,6 +66,12 @@ def judge_record(
     return with_sentences(
         judge_host(record, tables, profile, today, together), tables.words if tables else words_of(record.load_unit)
     )
+
+
+def workload_facts(plan: dict[str, Any]) -> dict[str, Any]:
+    """Return the facts about a volume's workload for the record. Values that the host returns under these names are
+    ignored."""
+    return {**{key: plan[key] for key in WORKLOAD_FACTS}, LOAD_TARGET: plan[LOAD_TARGET] or None}
 
 
 def profile_of(run: Mapping[str, Any], host: str) -> Profile:

@@ -15,19 +15,9 @@ from importlib import import_module
 import pytest
 from ansible.errors import AnsibleActionFail, AnsibleConnectionFailure, AnsibleError
 from ansible.utils.display import Display
-from ansible_collections.mqops.logdisk.plugins.action import (
-    build,
-    cleanup,
-    collect,
-    gate,
-    machines,
-    open_run,
-    probe,
-    record,
-    verify,
-    workspace,
-)
+from ansible_collections.mqops.logdisk.plugins.action import build, cleanup, probe, workspace
 from ansible_collections.mqops.logdisk.plugins.callback import report
+from ansible_collections.mqops.logdisk.plugins.plugin_utils import _steps
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import (
     RemoteAction,
     failure,
@@ -47,6 +37,14 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.parameters import VARIES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.records import Records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import (
+    collect,
+    gate,
+    machines,
+    open_run,
+    record,
+    verify,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester import sources as _sources
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
@@ -245,8 +243,7 @@ def test_every_failure_has_a_stage_a_verdict_and_a_reason(failed, stage, verdict
     [
         ("mqops.logdisk.workspace", "workspace"),
         ("mqops.logdisk.start", "sweep"),
-        ("mqops.logdisk.look", "sweep"),
-        ("mqops.logdisk.plan", "discovery"),
+        ("mqops.logdisk.step", "discovery"),
         ("mqops.logdisk.cut_power", "power cut"),
         ("ansible.builtin.apt", "tester"),
         (None, "tester"),
@@ -254,39 +251,31 @@ def test_every_failure_has_a_stage_a_verdict_and_a_reason(failed, stage, verdict
 )
 def test_a_task_that_ansible_ended_belongs_to_its_own_stage(action, stage):
     """The result has none of the collection's keys, because Ansible's time limit ends the action as well."""
-    plugin = record.ActionModule.__new__(record.ActionModule)
+    plugin = record.Step.__new__(record.Step)
     loader = types.SimpleNamespace(
         get=lambda name, class_only: import_module(f"{ACTIONS}.{name.rpartition('.')[2]}").ActionModule
     )
     plugin._shared_loader_obj = types.SimpleNamespace(action_loader=loader)
-    assert plugin._stage_of_failed({"ansible_failed_task": {"action": action}} if action else {}) == stage
+    failed = {"action": action, "args": {"name": "plan"}}
+    assert plugin._stage_of_failed({"ansible_failed_task": failed} if action else {}) == stage
     ended = {"msg": "Timed out after 3 second(s).", "timedout": {"period": 3}}
     reason = "Timed out after 3 second(s). (the time limit is Ansible's own: ANSIBLE_TASK_TIMEOUT or task_timeout)"
     assert record.stage_verdict_and_reason(ended, stage) == (stage, "error", reason)
 
 
 @pytest.mark.parametrize(
-    "path",
-    sorted((pathlib.Path(__file__).resolve().parents[4] / "plugins/action").glob("*.py")),
-    ids=lambda path: path.stem,
+    "action",
+    [
+        *(path.stem for path in (pathlib.Path(__file__).resolve().parents[4] / "plugins/action").glob("*.py")),
+        *_steps.OF_RUNS,
+    ],
 )
-def test_each_action_that_runs_for_a_host_has_a_stage(path):
-    of_the_fleet = {
-        "check_options",
-        "comparison",
-        "drift",
-        "fleet_status",
-        "gate",
-        "history",
-        "open_run",
-        "record",
-        "render",
-        "reopen_run",
-        "verify",
-    }
-    assert (path.stem in of_the_fleet) is not bool(
-        getattr(import_module(f"{ACTIONS}.{path.stem}").ActionModule, "stage", "")
-    )
+def test_each_action_that_runs_for_a_host_has_a_stage(action):
+    if action in ("command", "step"):
+        return
+    is_step = action in _steps.OF_RUNS
+    plugin = _steps.step_named(action) if is_step else import_module(f"{ACTIONS}.{action}").ActionModule
+    assert (action in ("gate", "open_run", "record")) is not bool(getattr(plugin, "stage", ""))
 
 
 def test_a_reason_is_one_short_line():
@@ -331,7 +320,7 @@ def action(module, answer, interpreter=None, **arguments):
     """Return an action plugin whose host answers with ``answer``. If ``answer`` is an exception, the host cannot be
     reached."""
 
-    class Answering(module.ActionModule if module else RemoteAction):
+    class Answering((getattr(module, "Step", None) or module.ActionModule) if module else RemoteAction):
         def _execute_module(self, **dummy):
             if isinstance(answer, Exception):
                 raise answer
@@ -503,7 +492,7 @@ def test_hosts_that_lack_a_tester_or_a_workspace_and_doubles_are_named():
         "d": {"tester_ready": {**there, "facts": {**facts, "hostname": "d"}}},
         "e": {"tester_ready": {**there, "facts": {**facts, "hostname": "d"}}},
     }
-    found = machines.ActionModule.answer(None, {"hosts": list(hostvars)}, {"hostvars": hostvars})
+    found = machines.Step.answer(None, {"hosts": list(hostvars)}, {"hostvars": hostvars})
     assert (found["waiting"], list(found["doubles"])) == (["b", "d", "e"], ["d", "e"])
     assert found["without_workspace"] == ["b", "d", "e"]
 
@@ -523,26 +512,25 @@ def test_what_is_known_of_a_host_stays_known_when_its_tester_is_built():
     }
 
 
-def event(action_name, key, attribute="task"):
-    task = types.SimpleNamespace(resolved_action=action_name)
+def event(action_name, key, attribute="task", step="gate"):
+    task = types.SimpleNamespace(resolved_action=action_name, args={"name": step})
     return types.SimpleNamespace(**{attribute: task, "result": {"logdisk": key}})
 
 
 @pytest.mark.parametrize(
     "action_name, key, expected",
     [
-        ("mqops.logdisk.open_run", {"kind": "run", "path": "/r"}, ["/r"]),
-        ("mqops.logdisk.render", {"kind": "run", "path": "/r"}, ["/r"]),
-        ("mqops.logdisk.gate", {"kind": "run", "path": "/r"}, ["/r"]),
-        ("mqops.logdisk.gate", {"kind": "gate", "path": "/r"}, []),
-        ("mqops.logdisk.look", {"kind": "run", "path": "/r"}, []),
+        ("mqops.logdisk.step", {"kind": "run", "path": "/r"}, ["/r"]),
+        ("mqops.logdisk.command", {"kind": "run", "path": "/r"}, ["/r"]),
+        ("mqops.logdisk.step", {"kind": "gate", "path": "/r"}, []),
+        ("mqops.logdisk.start", {"kind": "run", "path": "/r"}, []),
         ("ansible.builtin.command", {"kind": "run", "path": "/r"}, []),
-        ("open_run", {"kind": "run", "path": "/r"}, []),
+        ("step", {"kind": "run", "path": "/r"}, []),
         (None, {"kind": "run", "path": "/r"}, []),
-        ("mqops.logdisk.open_run", {"kind": "run", "path": ["/r"]}, []),
-        ("mqops.logdisk.open_run", {"kind": "run", "path": {}}, []),
-        ("mqops.logdisk.open_run", {"kind": "run"}, []),
-        ("mqops.logdisk.open_run", "run", []),
+        ("mqops.logdisk.step", {"kind": "run", "path": ["/r"]}, []),
+        ("mqops.logdisk.step", {"kind": "run", "path": {}}, []),
+        ("mqops.logdisk.step", {"kind": "run"}, []),
+        ("mqops.logdisk.step", "run", []),
     ],
 )
 @pytest.mark.parametrize("attribute", ["task", "_task"])
@@ -550,6 +538,7 @@ def test_only_an_action_of_the_controller_names_a_run_directory(action_name, key
     callback = report.CallbackModule()
     callback.v2_runner_on_ok(event(action_name, key, attribute))
     callback.v2_runner_on_ok(event(action_name, key, attribute))
+    callback.v2_runner_on_ok(event("mqops.logdisk.step", {"kind": "run", "path": "/of_host"}, attribute, "look"))
     assert callback._paths == expected
 
 
@@ -694,7 +683,7 @@ def test_a_run_of_another_kind_than_the_playbook_plans_is_refused(variables):
 
 def test_a_run_is_opened_for_a_kind_that_there_is():
     with pytest.raises(AnsibleActionFail, match=f"kind must be one of {', '.join(KINDS)}, not preflight"):
-        object.__new__(open_run.ActionModule).answer({"kind": "preflight"}, {})
+        object.__new__(open_run.Step).answer({"kind": "preflight"}, {})
 
 
 PLAN = {"planned_s": 467, "certify_s": 4247, "format_s": 10, "deadline_s": 9999, "pool": "", "notes": []}

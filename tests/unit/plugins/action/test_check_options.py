@@ -10,8 +10,8 @@ import types
 
 import pytest
 from ansible.errors import AnsibleError
-from ansible_collections.mqops.logdisk.plugins.action import check_options
 from ansible_collections.mqops.logdisk.plugins.plugin_utils import _option_meanings as option_meanings
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import check_options
 
 FOUND_NOTHING = {"problems": [], "agreed": {}, "given": {}}
 
@@ -28,7 +28,7 @@ class Hostvars(dict):
 def check(monkeypatch):
     def run(hostvars, extra=None, play=None, hosts=None, meanings=False, agreed=(), groups=None, kind="", facts=None):
         monkeypatch.setattr(check_options, "load_extra_vars", lambda loader: extra or {})
-        plugin = check_options.ActionModule.__new__(check_options.ActionModule)
+        plugin = check_options.Step.__new__(check_options.Step)
         plugin._loader, plugin._task = None, types.SimpleNamespace(check_mode=False)
         plugin._names_of_play = lambda: set(play or {})
         plugin._templar = types.SimpleNamespace(
@@ -245,7 +245,7 @@ def test_a_pattern_that_cannot_be_evaluated_is_a_problem(check):
 
     task_vars = {"a": Broken(certify_hosts="{{ nothing }}")}
     hostvars = {**task_vars, "localhost": {}}
-    plugin = check_options.ActionModule.__new__(check_options.ActionModule)
+    plugin = check_options.Step.__new__(check_options.Step)
     plugin._templar = types.SimpleNamespace(template=lambda value: value)
     plugin._loader = None
     plugin._names_of_play = set

@@ -16,7 +16,7 @@ from types import SimpleNamespace
 import pytest
 from ansible.errors import AnsibleActionFail, AnsibleConnectionFailure
 from ansible.parsing.dataloader import DataLoader
-from ansible_collections.mqops.logdisk.plugins.action import cut_check, cut_plan, cut_power
+from ansible_collections.mqops.logdisk.plugins.action import cut_check, cut_power
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._cut_action import read_rows
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability import witness
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.terms import in_terms_of_cuts
@@ -26,6 +26,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._own_connection impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._shell_command import call
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import cut_plan
 from ansible_collections.mqops.logdisk.tests.unit.plugins.action.test_actions import action
 
 ASKED = {

@@ -13,10 +13,10 @@ import types
 import pytest
 import yaml
 from ansible.parsing.dataloader import DataLoader
-from ansible_collections.mqops.logdisk.plugins.action import comparison, drift, fleet_status
-from ansible_collections.mqops.logdisk.plugins.action.fleet_status import asked_profiles
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import comparison, drift, fleet_status
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps.fleet_status import asked_profiles
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import made_up
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.history import test_drift
 
@@ -61,7 +61,7 @@ MORE = {
 def answer(module, tmp_path, play_hosts=(*HOSTS, "localhost"), limit=None, **options):
     """Request the status of the fleet in a project that was just cloned, so there is no directory for reports. The
     history is elsewhere."""
-    plugin = module.ActionModule.__new__(module.ActionModule)
+    plugin = module.Step.__new__(module.Step)
     plugin._loader = DataLoader()
     plugin._display = types.SimpleNamespace(display=lambda text, color: None)
     plugin._task = types.SimpleNamespace(check_mode=False)
@@ -145,7 +145,7 @@ def test_what_concerns_the_fleet_fails_the_controller_or_all(tmp_path, module, p
         "history.sqlite does not exist" in message for message in told["failures"].values()
     )
     ((name, artifact),) = told["artifacts"].items()
-    assert name == f"logdisk_{module.ActionModule.kind}_7" and (artifact["outcome"], artifact["message"]) == (
+    assert name == f"logdisk_{module.Step.kind}_7" and (artifact["outcome"], artifact["message"]) == (
         "internal",
         told["failures"][min(failing)],
     )
@@ -168,7 +168,7 @@ def test_hosts_that_became_worse_fail_and_otherwise_the_fleet():
 
 
 def test_a_host_that_is_not_in_the_play_fails_the_fleet():
-    plugin = fleet_status.ActionModule.__new__(fleet_status.ActionModule)
+    plugin = fleet_status.Step.__new__(fleet_status.Step)
     told = plugin.told({"message": "x"}, {"h1": "slow", "gone": "worse"}, [], ["h1", "localhost"], {})
     assert {host: told["failures"][host] for host in ("h1", "localhost")} == {"h1": "slow", "localhost": "worse"}
 

@@ -17,12 +17,12 @@ import types
 from pathlib import Path
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.action import gate, history, open_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import open as opening
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import HistoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.sqlite import SqliteHistory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import KINDS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import gate, history, open_run
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate, small_disk
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import postgresql_server
 
@@ -31,7 +31,7 @@ HOSTS = 5
 
 def answer(module, **options):
     """Return an action's result."""
-    plugin = module.ActionModule.__new__(module.ActionModule)
+    plugin = module.Step.__new__(module.Step)
     plugin._task = types.SimpleNamespace(check_mode=False)
     plugin._display = types.SimpleNamespace(display=lambda *dummy, **more: None, warning=lambda text: None)
     return plugin.answer(options, {"groups": {"all": []}})

@@ -20,7 +20,6 @@ from pathlib import Path
 
 import pytest
 from ansible.errors import AnsibleActionFail
-from ansible_collections.mqops.logdisk.plugins.action import gate, reopen_run, wait
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import upload
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.upload import UploadError, check_url, target
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import kept
@@ -28,6 +27,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.histo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.merged_run import merge_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import archive
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import gate, reopen_run, wait
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
 GOOD = fabricate.tables(fabricate.sweep_rows((4096, 1048576), seconds=60))
@@ -36,7 +36,7 @@ TOKEN = "a-secret-token"
 
 def answer(module, **options):
     """Return an action's result, and its warnings."""
-    plugin, warnings = module.ActionModule.__new__(module.ActionModule), []
+    plugin, warnings = module.Step.__new__(module.Step), []
     plugin._task = types.SimpleNamespace(check_mode=False)
     plugin._display = types.SimpleNamespace(display=lambda *dummy, **more: None, warning=warnings.append)
     return plugin.answer(options, {"awx_job_id": 17}), warnings

@@ -9,13 +9,14 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.action import lock_guard, lock_pairs, lock_plan, lock_start, lock_test
+from ansible_collections.mqops.logdisk.plugins.action import lock_start
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.pairs import Pair, pairs_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.stage import LOG_BYTES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import role_defaults
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import lock_guard, lock_pairs, lock_plan, lock_test
 
 ASKED = {**role_defaults(), "workspace_path": "/MQHA/logdisk", "locks_pair": ["db02"]}
 GROUPS = {"qm1": ["db01", "db02"], "qm2": ["db03"]}

@@ -11,7 +11,7 @@ import types
 import pytest
 from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
-from ansible_collections.mqops.logdisk.plugins.action import look, wait
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import look, wait
 
 SCHEDULE = {name: {"start_epoch_s": 10.0, "end_epoch_s": 110.0, "give_up_epoch_s": 300.0} for name in ("a", "b", "c")}
 RUNNING, COLLECTED = {"state": "running", "volumes": {}}, {"state": "finished", "volumes": {}, "collected": ["log"]}
@@ -28,7 +28,7 @@ def waited(monkeypatch):
         monkeypatch.setattr(
             wait, "show", lambda display, statuses, sleep_s, *times, first: clock.__setitem__(0, clock[0] + sleep_s)
         )
-        plugin = wait.ActionModule.__new__(wait.ActionModule)
+        plugin = wait.Step.__new__(wait.Step)
         plugin._display = None
         hosts = [{"host": name, **status} for name, status in statuses.items()]
         defaults = {
@@ -107,7 +107,7 @@ def looked(monkeypatch):
     def run(state, collected=None, removed=None, rm=0, **options):
         done = []
 
-        class Looking(look.ActionModule):
+        class Looking(look.Step):
             def _execute_module(self, module_args, **dummy):
                 done.append("ask" if module_args["once_ended"] else "collect")
                 if state == "unreachable":
@@ -140,7 +140,7 @@ def looked(monkeypatch):
             "clean_up": [{"name": "log"}],
         }
         plugin._task = types.SimpleNamespace(args={**arguments, **options})
-        monkeypatch.setattr(look.collect.ActionModule, "take_in", take_in)
+        monkeypatch.setattr(look.collect.Step, "take_in", take_in)
         monkeypatch.setattr(ActionBase, "run", lambda *arguments: {})
         return plugin.run(task_vars={"inventory_hostname": "h7"}), done
 

@@ -14,12 +14,12 @@ from types import SimpleNamespace
 import pytest
 from ansible_collections.mqops.logdisk.plugins.action import observed
 from ansible_collections.mqops.logdisk.plugins.action.observed import STATUS, ActionModule, _OfHost
-from ansible_collections.mqops.logdisk.plugins.action.open_run import stops_gate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import COLLECTED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import KINDS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps.open_run import stops_gate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
 WATCHED = {"watched": {"streams": ["MQPUT"], "pid": 7, "duration_s": 60, "probe_overhead_ns": {}}}

@@ -9,11 +9,11 @@ import types
 
 import pytest
 import yaml
-from ansible_collections.mqops.logdisk.plugins.action.plan import ActionModule
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import workspaces
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import role_defaults
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps.plan import Step
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
 ASKED = {**role_defaults(), "gate_profile": "look", "workspace_volume": "other", "workspace_owner": "mqm"}
@@ -44,13 +44,13 @@ def directory(tmp_path):
 
 
 def plan(directory, shown=None, **more):
-    action = object.__new__(ActionModule)
+    action = object.__new__(Step)
     action._task = types.SimpleNamespace(check_mode=False)
     action._display = types.SimpleNamespace(
         display=lambda text, color=None: (shown if shown is not None else []).append(text)
     )
     root = pathlib.Path(__file__).parents[4] / "roles"
-    options = {name: spec.get("default") for name, spec in ActionModule.argument_spec.items()}
+    options = {name: spec.get("default") for name, spec in Step.argument_spec.items()}
     options.update(profile_dir=str(root / "gate/files/profiles"), workload_dir=str(root / "sweep/files/workloads"))
     if "discovered" in more:
         options.update(run_path=directory.path, discovered=more.pop("discovered"))

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 from ansible.parsing.dataloader import DataLoader
-from ansible_collections.mqops.logdisk.plugins.action import render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import JUDGED, OPENED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.kept import keep
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, REPORT, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import render
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
 PROFILE = {"name": "mine", "limits": [{"metric": "latency_mean", "max": "1 ms"}]}
@@ -51,7 +51,7 @@ class Reporting:
         return directory
 
     def report(self, inventory=HOSTS, limit=None, play_hosts=None, variables=None, **given):
-        plugin = render.ActionModule.__new__(render.ActionModule)
+        plugin = render.Step.__new__(render.Step)
         plugin._loader = DataLoader()
         plugin._display = types.SimpleNamespace(
             display=lambda text, color: self.said.append(text), warning=self.said.append

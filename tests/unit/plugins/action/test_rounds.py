@@ -13,13 +13,14 @@ import types
 import zlib
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.action import collect, next_round, record, start
+from ansible_collections.mqops.logdisk.plugins.action import start
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import plan_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import read_volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import collect, next_round, record
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._judge.test_capacity import MEAN
 
@@ -69,7 +70,7 @@ class Fleet:
         return {**plan, "volumes": [{**volume, "search": self.search} for volume in plan["volumes"]]}
 
     def action(self, module, host, **arguments):
-        plugin = module.ActionModule.__new__(module.ActionModule)
+        plugin = (plugin_class := getattr(module, "Step", None) or module.ActionModule).__new__(plugin_class)
         plugin._task = types.SimpleNamespace(args={"run_path": self.directory.path, **arguments}, check_mode=False)
         plugin._display = types.SimpleNamespace(warning=lambda text: None, display=lambda text, color=None: None)
         return plugin, {"inventory_hostname": host}

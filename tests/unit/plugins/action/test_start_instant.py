@@ -12,9 +12,10 @@ import types
 
 import pytest
 from ansible.errors import AnsibleActionFail
-from ansible_collections.mqops.logdisk.plugins.action import schedule, start
+from ansible_collections.mqops.logdisk.plugins.action import start
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import SettingsError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import DEFAULT
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import schedule
 
 NOW = 1795312800.0
 PLAN = {"pool": "", "format_s": 10.0, "planned_s": 60.0, "deadline_s": 200.0, "searches": False}
@@ -27,7 +28,7 @@ READY = {
 
 def scheduled(monkeypatch, start_at):
     """Return the hosts' arguments, and the output on the screen."""
-    plugin = schedule.ActionModule.__new__(schedule.ActionModule)
+    plugin = schedule.Step.__new__(schedule.Step)
     said = []
     plugin._display = types.SimpleNamespace(display=lambda text, color: said.append(text))
     monkeypatch.setattr(schedule.time, "time", lambda: NOW)
@@ -81,7 +82,7 @@ def test_an_instant_that_is_too_near_is_refused_before_any_host_is_contacted():
 )
 def test_directories_are_kept_for_a_search_and_for_root(plan, layout, keeping):
     host = {**READY, "sweep_plan": {**PLAN, **plan}, "workspace_layout": {**READY["workspace_layout"], **layout}}
-    plugin = schedule.ActionModule.__new__(schedule.ActionModule)
+    plugin = schedule.Step.__new__(schedule.Step)
     plugin._display = types.SimpleNamespace(display=lambda text, color: None)
     options = {"mode": "together", "hosts": ["h7", "h8"], "loads": None, "run_path": "/r/R", "start_at": ""}
     told = plugin.answer(options, {"hostvars": {"h7": host, "h8": {}}})

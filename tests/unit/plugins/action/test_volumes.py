@@ -10,8 +10,7 @@ import time
 
 import pytest
 from ansible.errors import AnsibleConnectionFailure
-from ansible_collections.mqops.logdisk.plugins.action import look, probe, record, start, workspace
-from ansible_collections.mqops.logdisk.plugins.action import plan as plan_action
+from ansible_collections.mqops.logdisk.plugins.action import probe, start, workspace
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import workspaces
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import (
     IN_TURN,
@@ -21,11 +20,14 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import (
     plan_host,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import read_volumes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.early_end import stops_above
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import role_defaults
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import TOLD, finding
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import look, record
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import plan as plan_action
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.reader import load_workload
 from ansible_collections.mqops.logdisk.tests.unit.plugins.action.test_actions import action
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
@@ -413,7 +415,7 @@ def limited(limit, workload="mailbox-2010", **variables):
     profile = load_profile({"name": "mine", "limits": [limit], "waivers": WAIVERS})
     return [
         text
-        for text in start.stops_above(profile, "h7", plan["volumes"][0]).get("stopAbove", [])
+        for text in stops_above(profile, "h7", plan["volumes"][0]).get("stopAbove", [])
         if not text.startswith("log:")
     ]
 

@@ -56,16 +56,15 @@ def test_a_long_sentence_is_wrapped_and_a_path_is_not(monkeypatch):
     assert len(first) <= 200 and second.startswith("  word") and path == f"  {'x' * 250}"
 
 
-@pytest.mark.parametrize(
-    ("action", "command"), [("mqops.logdisk.claim", "kubectl delete job"), ("mqops.logdisk.wait", "playbooks/stop.yml")]
-)
-def test_an_interrupted_run_ends_with_the_command_that_ends_it(monkeypatch, tmp_path, action, command):
+@pytest.mark.parametrize(("step", "command"), [("claim", "kubectl delete job"), ("wait", "playbooks/stop.yml")])
+def test_an_interrupted_run_ends_with_the_command_that_ends_it(monkeypatch, tmp_path, step, command):
     said = []
     callback = CallbackModule()
     callback._display = types.SimpleNamespace(display=lambda text, color: said.append(text))
-    callback._paths = [str(tmp_path / action)]
+    callback._paths = [str(tmp_path / step)]
     monkeypatch.setattr(constants, "DEFAULT_STDOUT_CALLBACK", "default")
-    callback.v2_playbook_on_task_start(types.SimpleNamespace(resolved_action=action), False)
+    task = types.SimpleNamespace(resolved_action="mqops.logdisk.step", args={"name": step})
+    callback.v2_playbook_on_task_start(task, False)
     callback._interrupted()
     assert command in said[0]
 
@@ -76,7 +75,7 @@ def test_lines_with_a_verdict_are_coloured(printed):
 
 
 @pytest.mark.parametrize(
-    ("action", "said"), [("mqops.logdisk.check_options", ["WARNING: x is not an option"]), ("mqops.logdisk.probe", [])]
+    ("action", "said"), [("mqops.logdisk.command", ["WARNING: x is not an option"]), ("mqops.logdisk.probe", [])]
 )
 def test_warnings_about_names_are_said_after_the_recap_once(monkeypatch, action, said):
     """The callback may be loaded twice. A host's answer is not mistaken for a warning."""

@@ -18,6 +18,8 @@ PREFIX = f"{PACKAGE}.plugin_utils."
 KINDS = PLUGINS / "plugin_utils" / "_kinds"
 """The folder that every layer may import. Its own modules, and the __init__.py of its subfolders, import nothing else.
 The other modules in these subfolders are above all layers."""
+STEPS = PLUGINS / "plugin_utils" / "_steps"
+"""The folder above all layers. None of them may import it."""
 MAY_IMPORT = {
     "_run": {"_run"},
     "_estimate": {"_run", "_estimate"},
@@ -72,7 +74,7 @@ def test_every_layer_has_its_rule():
     layers = {
         path.name for path in (PLUGINS / "plugin_utils").iterdir() if path.is_dir() and path.name != "__pycache__"
     }
-    assert layers == {*MAY_IMPORT, KINDS.name}
+    assert layers == {*MAY_IMPORT, KINDS.name, STEPS.name}
 
 
 @pytest.mark.parametrize("layer", sorted(MAY_IMPORT))

@@ -12,13 +12,13 @@ import itertools
 import os
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.action import gate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_record, judged_records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.merged_run import merge_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import gate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
 DAYS = itertools.count(1)

@@ -11,7 +11,6 @@ import datetime
 import json
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.action import gate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observations import observed_volumes, results_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import (
     problems_by_host,
@@ -24,6 +23,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.upkee
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import ATTEMPT, FAILS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.observation import observed
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import gate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history.made_up import entry
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history.made_up import observation as result

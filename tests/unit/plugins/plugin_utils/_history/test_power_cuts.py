@@ -12,7 +12,6 @@ import itertools
 import json
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.action import gate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import Cut
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult, CutResults, told_once
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.power_cuts import (
@@ -31,6 +30,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.durability 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import gate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
 PROFILE = {

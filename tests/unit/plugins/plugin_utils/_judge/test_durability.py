@@ -8,7 +8,6 @@ proof."""
 from __future__ import annotations
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.action.open_run import stops_gate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import Cut
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.filing import certify
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import LOSSES, chance_bound, claim_of
@@ -19,6 +18,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord, RecordError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps.open_run import stops_gate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
 CHECKED = (

@@ -7,13 +7,13 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.action import gate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.filing import certify
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.merged_run import merge_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.observation import observed
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import gate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
 SEEN = {"source": "prometheus", "problems": ["The endpoint did not answer once."]}

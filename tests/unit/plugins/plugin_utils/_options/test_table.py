@@ -85,11 +85,7 @@ def variables_read(path):
 
 def variables_of_commands(path):
     """Return the variables that a playbook reads from all hosts together."""
-    tasks = [
-        node["mqops.logdisk.check_options"]
-        for node in dictionaries(read(path))
-        if "mqops.logdisk.check_options" in node
-    ]
+    tasks = [node["mqops.logdisk.command"] for node in dictionaries(read(path)) if "mqops.logdisk.command" in node]
     return {name for task in tasks for key in ("agreed", "given", "not_of_hosts") for name in task.get(key, ())} - set(
         option_names()
     )
@@ -167,7 +163,8 @@ def test_each_playbook_checks_the_names_of_variables_first(path):
     if "ansible.builtin.import_playbook" in first:
         return
     task = first["tasks"][0]
-    assert "mqops.logdisk.check_options" in task or task["ansible.builtin.import_role"] == {
+    checks = task.get("mqops.logdisk.command", {}).get("name") == "check_options"
+    assert checks or task["ansible.builtin.import_role"] == {
         "name": "mqops.logdisk.gate",
         "tasks_from": "check",
         "rolespec_validate": False,

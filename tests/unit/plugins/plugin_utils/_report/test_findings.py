@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from xml.etree import ElementTree
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.action.gate import failing_hosts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import Place
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.noted import note
@@ -25,6 +24,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.group
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.formats import evidence_md
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import build_model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import CLOCK, TOLD, finding
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps.gate import failing_hosts
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report import runs
 

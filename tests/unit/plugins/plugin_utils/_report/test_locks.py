@@ -12,7 +12,6 @@ import json
 import re
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.action.reopen_run import measured
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english import locks as english
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import LOCK_LIMITS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.timeline import takeover_chart
@@ -20,6 +19,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import rende
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.advice import together
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.locks import LOCK_CAUSES, advice_on_locks
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps.reopen_run import measured
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report import runs
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import HOSTILE, empty_columns
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils.lock_pairs import (

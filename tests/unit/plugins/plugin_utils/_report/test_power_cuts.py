@@ -12,10 +12,10 @@ import json
 import re
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.action.reopen_run import measured
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import LOSSES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps.reopen_run import measured
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report import runs
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import HOSTILE, empty_columns

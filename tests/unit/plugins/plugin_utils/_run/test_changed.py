@@ -10,7 +10,6 @@ import json
 from pathlib import Path
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.action.render import judged_again
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.filing import certificates_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.merged_run import merge_runs
@@ -18,6 +17,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps.render import judged_again
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
 PASSED = {"verdict": "pass", "certified": True, "qualification": "", "reasons": [], "findings": [], "judgements": []}

@@ -15,7 +15,6 @@ from math import exp
 from pathlib import Path
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.action import gate, open_run
 from ansible_collections.mqops.logdisk.plugins.module_utils._units import format_duration
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare import regression
@@ -26,6 +25,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import gate, open_run
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import made_up
 

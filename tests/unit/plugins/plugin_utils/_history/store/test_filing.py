@@ -10,12 +10,12 @@ import hashlib
 from pathlib import Path
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.action import gate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history import certificate as certificates
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.filing import certificates_of, certify, store
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.merged_run import merge_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import gate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
 GOOD = fabricate.tables(over=[])

@@ -13,7 +13,6 @@ import types
 from pathlib import Path
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.action import gate, history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import kept
@@ -22,6 +21,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.upkeep import import_runs, prune
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import with_seal
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import gate, history
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history.mqldt.test_import_files import ONE
 
@@ -254,7 +254,7 @@ def test_pruning_touches_nothing_that_only_looks_like_a_run(runs, base, place, t
 def test_the_first_import_makes_the_directory_of_the_reports(tmp_path, capsys):
     file = tmp_path / "db07-2019-05-04.csv"
     file.write_bytes(ONE)
-    plugin = history.ActionModule.__new__(history.ActionModule)
+    plugin = history.Step.__new__(history.Step)
     plugin._task, plugin._display = (
         types.SimpleNamespace(check_mode=False),
         types.SimpleNamespace(display=lambda text, color=None: print(text)),

@@ -1,0 +1,535 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Tests the storage classes of a cluster one after the other. Each is tested with a claim and a job, which are always
+removed."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import importlib
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ansible.errors import AnsibleActionFail, AnsibleError
+
+from ...module_utils._runs import TABLE_NAMES
+from .._action_base import SCHEMA, ControllerAction, failure_reason, one_line
+from .._english.locks import step_title
+from .._fleet.order import make_order, table_differences
+from .._fleet.progress import say
+from .._judge.early_end import counted_for
+from .._judge.judged_records import judged_records
+from .._judge.lock_limits import limits_of
+from .._judge.worst import worst
+from .._kubernetes.api_failure import ClusterError, api_failure
+from .._kubernetes.lock_pods import pod_names, settings_of, why_not
+from .._kubernetes.manifests import (
+    RUN_LABEL,
+    SECOND,
+    Claim,
+    ManifestError,
+    claim_of,
+    claim_size,
+    job_of,
+    label_of,
+    lock_jobs_of,
+    object_name,
+)
+from .._kubernetes.pod_log import LogError, last_complaint, read_tables
+from .._kubernetes.pod_stream import stream_command
+from .._kubernetes.state import CONTAINER, ENDED, FAILED, MEASURES, Seen, State, refusal, state_of
+from .._locks.agent import Agent, AgentLostError
+from .._locks.background import CommandResult
+from .._locks.locker import Clock
+from .._locks.pair_test import READY_S, Order, PairTest, Side
+from .._locks.pairs import Pair
+from .._locks.stage import LOG_BYTES
+from .._records.host import measurement, profile_of, workload_facts
+from .._records.locks import lock_record
+from .._records.noted import note
+from .._records.unmeasured import file_error
+from .._run.columns import MQ_LOG, STREAMS
+from .._run.directory import RunDirectory
+from .._run.findings import RETAINED, finding
+from .._run.profiles import profile_data
+from .._run.table_reader import TablesError
+from .._run.tables import parse_tables
+from .._run.tester_options import command_line
+from .._run.verdicts import ERROR, UNREACHABLE
+from .._tester.sources import SourcesError, read_sources, source_hash
+from .lock_test import WAIT_FACTOR, WAIT_MORE_S
+
+STAGE = "claim"
+SPARE_S = 120
+"""How much longer than expected a job may take to wait, measure and print."""
+SILENCE_S = 300
+"""How long the API server may be unavailable while a pod measures."""
+REMOVAL_S = 180
+"""How long Kubernetes may take to delete the objects: a pod has 30 s to end, and its claim is kept until then."""
+FIRST_LOOKS_S = 5
+LOCK_STEPS_S = 1800
+"""How long a test of locks may take besides its loads, takeovers and the start of its pods."""
+MOST_LOG_LINES = 2_000_000
+JOB = {"api_version": "batch/v1", "kind": "Job"}
+CLAIM = {"api_version": "v1", "kind": "PersistentVolumeClaim"}
+POD = {"api_version": "v1", "kind": "Pod"}
+EVENT = {"api_version": "v1", "kind": "Event"}
+STORAGE_CLASS = {"api_version": "storage.k8s.io/v1", "kind": "StorageClass"}
+
+
+class Step(ControllerAction):
+    """Calls the modules of kubernetes.core on the controller. It never fails because of a storage class; the record of
+    the storage class states the problem."""
+
+    stage = STAGE
+
+    argument_spec = {
+        "run_path": {"type": "str", "required": True},
+        "plan": {"type": "dict", "required": True},
+        "source_dir": {"type": "path", "required": True},
+        "image": {"type": "str", "required": True},
+        "namespace": {"type": "str", "required": True},
+        "size": {"type": "str", "default": ""},
+        "access_mode": {"type": "str", "default": "ReadWriteOnce"},
+        "fs_group": {"type": "str", "default": "10001"},
+        "pod": {"type": "dict", "default": {}},
+        "patience_s": {"type": "int", "default": 300},
+        "interval_s": {"type": "float", "default": 30},
+        "kubeconfig": {"type": "str", "default": ""},
+        "context": {"type": "str", "default": ""},
+    }
+
+    def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        host, directory = task_vars["inventory_hostname"], RunDirectory.open(options["run_path"])
+        self._options, self._task_vars = options, task_vars
+        try:
+            self._source_hash = source_hash(read_sources(options["source_dir"]))
+        except SourcesError as error:
+            raise AnsibleActionFail(str(error)) from error
+        volumes, locks = options["plan"]["volumes"], options["plan"].get("of_other_kinds") or []
+        for number, volume in enumerate(volumes, start=1):
+            self._test(directory, host, number, volume)
+        for number, (volume, own) in enumerate(zip(volumes, locks, strict=False), start=len(volumes) + 1):
+            self._test_locks(directory, host, number, volume, own["name"])
+        verdicts = {record.volume: record.verdict for record in judged_records(directory) if record.host == host}
+        key = {
+            "schema": SCHEMA,
+            "kind": directory.kind.name,
+            "host": host,
+            "verdict": worst(verdicts.values()),
+            "volumes": verdicts,
+            "run_id": directory.run["run_id"],
+        }
+        return {"changed": True, "logdisk": key}
+
+    def _test(self, directory: RunDirectory, host: str, number: int, volume: Mapping[str, Any]) -> None:
+        """Test a storage class and write its record."""
+        facts: dict[str, Any] = {
+            "storage_class": volume["name"],
+            "image": self._options["image"],
+            **workload_facts(dict(volume)),
+        }
+        told = told_of(directory, host, volume)
+        claim = self._claim(directory, host, number, volume, command_line(told))
+        with self._removed(directory, host, volume["name"], claim, facts):
+            refuse_what_claims_cannot(volume)
+            facts.update(self._storage_class(volume["name"]))
+            self._measured(directory, host, volume, claim, told, facts)
+
+    @contextlib.contextmanager
+    def _removed(
+        self, directory: RunDirectory, host: str, name: str, claim: Claim, facts: Mapping[str, Any]
+    ) -> Iterator[None]:
+        """Remove the objects of a test when it is over. If it has no result, write a record with the reason."""
+        self._may_exist = False
+        try:
+            yield
+        except (ClusterError, ManifestError) as error:
+            verdict = UNREACHABLE if getattr(error, "unreachable", False) else ERROR
+            file_error(directory, host, name, STAGE, one_line(str(error)), dict(facts), verdict)
+        finally:
+            left = self._remove(claim) if self._may_exist else []
+            if left:
+                directory.records.note_leftovers(host, name, left)
+                self._display.warning(f"{host}: {name}: left behind: {'; '.join(left)}")
+            if self._may_exist and facts.get("storage_reclaim_policy") == "Retain":
+                note(directory, host, name, [finding(RETAINED, None)])
+
+    def _test_locks(
+        self, directory: RunDirectory, host: str, number: int, volume: Mapping[str, Any], name: str
+    ) -> None:
+        """Test the locks of a storage class with two pods, and write its second record, which has this name."""
+        measured = directory.records.find(host, volume["name"])
+        facts = dict(measured.facts) if measured else {}
+        limits = limits_of(profile_data(directory.run, host))
+        wait_s = limits["takeover_s"] * WAIT_FACTOR + WAIT_MORE_S
+        longest_s = int(4 * self._options["patience_s"] + 2 * limits["load_s"] + 4 * wait_s + LOCK_STEPS_S)
+        order = Order(
+            directory.run["run_id"], volume["path"], limits["load_s"], wait_s, max(1, limits["lock_count"]), 0
+        )
+        command = (
+            "--lock",
+            f"--runId={order.run_id}",
+            f"--dir={volume['path']}/logdisk-{order.run_id}",
+            "--createDirs",
+            f"--deadline={longest_s}",
+        )
+        planned = {**volume, "footprint_bytes": LOG_BYTES, "deadline_s": longest_s}
+        claim = self._claim(directory, host, number, planned, command)
+        with self._removed(directory, host, name, claim, facts):
+            if not measured or not measured.tables:
+                raise ClusterError(f"the locks were not tested, because {volume['name']} could not be measured")
+            jobs = self._pods(host, claim)
+            facts["kubernetes_node"] = " and ".join(state.node or "no node" for _job, state in jobs)
+            problem = why_not([state for _job, state in jobs])
+            pods = pod_names(host)
+            sides = {
+                pod: Side(pod, problem=problem)
+                if problem
+                else self._side(pod, job, state.node, ("/logdisk", *command), order, facts)
+                for pod, (job, state) in zip(pods, jobs, strict=True)
+            }
+            test = PairTest(Pair(*pods, pods[0], "pair1"), sides, order, Clock(), self._tell, self._follow)
+            workspace = {"path": volume["path"], "queue_managers": []}
+            directory.records.write(lock_record(directory.run, host, name, facts, workspace, {"pairs": [test.run()]}))
+
+    def _pods(self, host: str, claim: Claim) -> list[tuple[Claim, State]]:
+        """Start the two pods of a test of locks, and return the state of each with its job. Raises ClusterError and
+        ManifestError."""
+        jobs = lock_jobs_of(claim)
+        found: list[tuple[Claim, State]] = []
+        self._may_exist = True
+        for job, definition in jobs:
+            made = self._call("k8s", "create the job", state="present", definition=definition).get("result") or {}
+            if not found:
+                own = claim_of(claim, str(made.get("metadata", {}).get("uid", "")))
+                self._call("k8s", "create the claim", state="present", definition=own)
+                self._tell(
+                    f"{host}: testing the locks of storage class {claim.storage_class} with the jobs {jobs[0][0].name} "
+                    f"and {jobs[1][0].name} in namespace {claim.namespace}"
+                )
+            found.append((job, self._wait(job, (MEASURES, ENDED, FAILED))))
+            if found[0][1].name == FAILED:
+                raise ClusterError(found[0][1].reason)
+        return found
+
+    def _side(
+        self, pod: str, job: Claim, node: str, command: Sequence[str], order: Order, facts: Mapping[str, Any]
+    ) -> Side:
+        """Return a pod as one side of a pair, with the settings that its tester reports."""
+        place = (self._kubeconfig(), self._options["context"])
+        stream = stream_command(collections_root(), place, job.namespace, job.name, CONTAINER, command)
+        agent = Agent(pod, stream, order.run_id)
+        try:
+            ready = agent.ready(READY_S)
+        except AgentLostError as error:
+            return Side(pod, problem=f"its tester cannot be started: {error}")
+        finally:
+            agent.end()
+        if ready is None:
+            return Side(pod, problem="its tester did not start in time")
+        settings = settings_of(ready, node, job.storage_class, facts)
+        wait_s = float(self._options["patience_s"])
+        return Side(pod, settings, stream, wait_s=wait_s, delete=lambda: self._delete_pod(job))
+
+    def _delete_pod(self, job: Claim) -> CommandResult:
+        """Delete the pod of a job by force, by its uid. The job replaces it."""
+        begin, problem = time.monotonic(), ""
+        force: dict[str, Any] = {"gracePeriodSeconds": 0}
+        self._tell(f"deleting the pod of the job {job.name} by force")
+        try:
+            for pod in self._list(
+                POD, "read the pods of the job", namespace=job.namespace, label_selectors=[f"job-name={job.name}"]
+            ):
+                own = pod["metadata"]
+                self._call(
+                    "k8s",
+                    "delete the pod",
+                    state="absent",
+                    name=own["name"],
+                    namespace=job.namespace,
+                    delete_options={**force, "preconditions": {"uid": own["uid"]}},
+                    **POD,
+                )
+        except ClusterError as error:
+            problem = str(error)
+        return CommandResult(None if problem else 0, "", problem, time.monotonic() - begin)
+
+    def _tell(self, sentence: str) -> None:
+        say(self._display, sentence)
+
+    def _follow(self, step: str, holder: str) -> None:
+        if self._display.verbosity:
+            self._tell(f"{step_title(step)}, with {holder} as the holder")
+
+    def _claim(
+        self, directory: RunDirectory, host: str, number: int, volume: Mapping[str, Any], arguments: Sequence[str]
+    ) -> Claim:
+        options, run_id = self._options, directory.run["run_id"]
+        return Claim(
+            name=object_name(run_id, host, number),
+            run_id=run_id,
+            namespace=options["namespace"],
+            storage_class=volume["name"],
+            path=volume["path"],
+            size=options["size"] or claim_size(volume["footprint_bytes"]),
+            access_mode=options["access_mode"],
+            image=options["image"],
+            arguments=arguments,
+            fs_group=options["fs_group"],
+            pod=options["pod"],
+            longest_s=int(options["patience_s"] + volume["deadline_s"] + SPARE_S),
+        )
+
+    def _storage_class(self, name: str) -> dict[str, Any]:
+        """Return the properties of a storage class; empty if reading it is not permitted.
+        Raises ClusterError if it does not exist."""
+        try:
+            found = self._list(STORAGE_CLASS, f"read the storage class {name}", name=name)
+        except ClusterError as error:
+            if error.unreachable or not str(error).startswith("forbidden"):
+                raise
+            return {}  # storage classes belong to the whole cluster, and not every user may read them
+        if not found:
+            raise ClusterError(
+                f"no such storage class: the cluster has none with the name {name}; kubectl get "
+                "storageclass lists those that it has"
+            )
+        return {
+            "storage_provisioner": str(found[0].get("provisioner", ""))[:200],
+            "storage_reclaim_policy": str(found[0].get("reclaimPolicy", ""))[:40],
+        }
+
+    def _measured(
+        self,
+        directory: RunDirectory,
+        host: str,
+        volume: Mapping[str, Any],
+        claim: Claim,
+        told: dict[str, Any],
+        facts: dict[str, Any],
+    ) -> None:
+        """Measure a storage class with the options of the tester, and write its record. Raises ClusterError."""
+        now = time.time()
+        known = {**facts, "hostname": claim.name}
+        order = make_order(
+            claim.run_id,
+            host,
+            volume["name"],
+            known,
+            self._source_hash,
+            told,
+            directories_of(volume),
+            now,
+            now + claim.longest_s,
+        )
+        workspace = {
+            "path": volume["path"],
+            "queue_managers": volume["queue_managers"],
+            "directories": order["directories"],
+            "unknown": [],
+        }
+        directory.orders.write({**order, "facts": known, "workspace": workspace})
+        self._may_exist = True
+        job = self._call("k8s", "create the job", state="present", definition=job_of(claim)).get("result") or {}
+        self._call(
+            "k8s",
+            "create the claim",
+            state="present",
+            definition=claim_of(claim, str(job.get("metadata", {}).get("uid", ""))),
+        )
+        say(
+            self._display,
+            f"{host}: testing storage class {claim.storage_class} with job {claim.name} in namespace {claim.namespace}",
+        )
+        state = self._wait(claim)
+        if state.name == FAILED:
+            raise ClusterError(state.reason)
+        found = {"name": state.pod, "container": CONTAINER, "namespace": claim.namespace, "tail_lines": MOST_LOG_LINES}
+        log = str(self._call("k8s_log", "read the log of the pod", **found).get("log", ""))
+        tables = tables_of(log, claim, order)
+        known.update(kubernetes_node=state.node, kubernetes_pod=state.pod)
+        directory.records.write(
+            measurement(directory.run, host, volume["name"], known, workspace, tables, datetime.date.today()), tables
+        )
+
+    def _wait(self, claim: Claim, until: Sequence[str] = (ENDED, FAILED)) -> State:
+        """Return the state of a test when it is one of ``until``. Raises ClusterError if the API server does not answer
+        for a long time."""
+        begin = answered = waiting_since = time.monotonic()
+        while True:
+            now = time.monotonic()
+            try:
+                state = state_of(self._seen(claim, now - waiting_since))
+                answered = now
+            except ClusterError:
+                if now - answered > SILENCE_S or answered == begin or MEASURES in until:
+                    raise
+                state = State(MEASURES)
+            if state.name in until:
+                return state
+            if state.name == MEASURES:
+                waiting_since = now
+            if now - begin > claim.longest_s + SPARE_S:
+                return State(FAILED, f"the job had not ended after {now - begin:.0f} s", state.pod, state.node)
+            interval_s = self._options["interval_s"]
+            time.sleep(interval_s if state.name == MEASURES else min(FIRST_LOOKS_S, interval_s))
+
+    def _seen(self, claim: Claim, waited_s: float) -> Seen:
+        """Return the existing objects of a test. Each API call is a process on the controller, so
+        only the necessary objects are requested."""
+        pods = self._list(
+            POD, "read the pods of the job", namespace=claim.namespace, label_selectors=[f"job-name={claim.name}"]
+        )
+        seen = Seen(
+            {"metadata": {"name": claim.name}},
+            {},
+            pods,
+            [],
+            waited_s,
+            self._options["patience_s"],
+            claim.storage_class,
+            claim.image,
+        )
+        if pods and state_of(seen).name != FAILED:
+            return seen
+        job, found = (
+            self._list(kind, "read job and claim", name=name, namespace=claim.namespace)
+            for kind, name in ((JOB, claim.name), (CLAIM, claim.volume_claim or claim.name))
+        )
+        events: list[Any] = []
+        with contextlib.suppress(ClusterError):  # not every user may read events, which only add an explanation
+            events = self._list(EVENT, "read events", namespace=claim.namespace, field_selectors=["type=Warning"])
+        return replace(seen, job=job[0] if job else {}, claim=found[0] if found else {}, events=events)
+
+    def _remove(self, claim: Claim) -> list[str]:
+        """Delete the job of this run, by its uid, and return what remains. Kubernetes then removes the pod and the
+        claim, which the job owns."""
+        end, left = time.monotonic() + REMOVAL_S, [f"job and claim {claim.name} in namespace {claim.namespace}"]
+        mine = {"namespace": claim.namespace, "label_selectors": [f"{RUN_LABEL}={label_of(claim.run_id)}"]}
+        try:
+            for job in self._list(JOB, "look for the job", **mine):
+                if named(job, claim):
+                    options = {"propagationPolicy": "Background", "preconditions": {"uid": job["metadata"]["uid"]}}
+                    self._call(
+                        "k8s",
+                        "delete the job",
+                        state="absent",
+                        name=job["metadata"]["name"],
+                        namespace=claim.namespace,
+                        delete_options=options,
+                        **JOB,
+                    )
+            while True:
+                left = [
+                    f"claim {claim.name} in namespace {claim.namespace}"
+                    for each in self._list(CLAIM, "look for the claim", **mine)
+                    if named(each, claim)
+                ]
+                if not left or time.monotonic() > end:
+                    return left
+                time.sleep(min(2, self._options["interval_s"]))
+        except ClusterError as error:
+            return [f"{item} ({error})" for item in left]
+
+    def _list(self, kind: Mapping[str, str], what: str, **arguments: Any) -> list[dict[str, Any]]:
+        found = self._call("k8s_info", what, **kind, **arguments).get("resources")
+        return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+    def _call(self, module: str, what: str, **arguments: Any) -> dict[str, Any]:
+        """Run a module of kubernetes.core, and return its result. Raises ClusterError if it failed."""
+        given = {"kubeconfig": self._kubeconfig(), "context": self._options["context"]}
+        try:
+            answer = self._execute_module(
+                module_name=f"kubernetes.core.{module}",
+                module_args={**{key: value for key, value in given.items() if value}, **arguments},
+                task_vars=self._task_vars,
+            )
+        except AnsibleError as error:
+            raise api_failure(what, str(error)) from error
+        if answer.get("failed"):
+            raise api_failure(what, failure_text(answer))
+        return answer
+
+    def _kubeconfig(self) -> str:
+        given = self._options["kubeconfig"]
+        return os.path.abspath(os.path.expanduser(given)) if given else ""
+
+
+def collections_root() -> str:
+    """Return the directory that contains the collection kubernetes.core, which has already been used."""
+    found = importlib.import_module("ansible_collections.kubernetes.core").__path__[0]
+    return str(Path(found).parents[2])
+
+
+def failure_text(answer: Mapping[str, Any]) -> str:
+    """Return the message of a failed module. Since ansible-core 2.19 a message with a traceback is in a separate
+    object."""
+    event = getattr(answer.get("exception"), "event", None)
+    said = [answer.get("msg"), getattr(event, "msg", "")]
+    return " ".join(str(each) for each in said if each) or failure_reason(dict(answer))
+
+
+def named(found: Mapping[str, Any], claim: Claim) -> bool:
+    """Whether an object of the run belongs to this claim. A test of locks has two jobs."""
+    return found.get("metadata", {}).get("name") in (claim.name, claim.name + SECOND)
+
+
+def told_of(directory: RunDirectory, host: str, volume: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the tester's options for a storage class. They are used to start its job, and are recorded in
+    the order of this job."""
+    return {
+        **volume["told"],
+        **counted_for(profile_of(directory.run, host)),
+        "deadline": int(volume["deadline_s"]),
+        "runId": directory.run["run_id"],
+        "dir": ",".join(directories_of(volume)),
+        "createDirs": True,
+        "tables": "-",
+    }
+
+
+def directories_of(volume: Mapping[str, Any]) -> list[str]:
+    """Return the directories on the volume, one for each queue manager that writes."""
+    names = volume["queue_managers"]
+    return [
+        f"{volume['path']}/{name}"
+        for name in (names[: max(volume["load_points"])] if volume["workload"] == MQ_LOG else names)
+    ]
+
+
+def refuse_what_claims_cannot(volume: Mapping[str, Any]) -> None:
+    """Raise ClusterError if a plan needs something that is possible only on hosts."""
+    if volume["workload"] == STREAMS:
+        raise ClusterError("storage classes are tested with sweep_workload mq-log or commit: set one of them")
+    if volume.get("search"):
+        raise ClusterError("sweep_loads: auto needs hosts: name load points for a storage class")
+
+
+def tables_of(log: str, claim: Claim, order: Mapping[str, Any]) -> dict[str, bytes]:
+    """Return the tables from the log of a pod, if they match the order. Raises ClusterError."""
+    try:
+        tables = read_tables(log, TABLE_NAMES)
+    except LogError as error:
+        said = last_complaint(log)
+        if said and "|= " not in log:
+            raise ClusterError(refusal(said, claim.size)) from error
+        raise ClusterError(f"the tables cannot be taken from the log of the pod: {error}") from error
+    differences: Sequence[str] = ()
+    with contextlib.suppress(TablesError):  # the record will report that these tables cannot be read
+        differences = table_differences(dict(order), parse_tables(tables))
+    if any(each.startswith("hash of the tester's sources") for each in differences):
+        raise ClusterError(
+            f"the image {claim.image} does not contain the tester of this collection: rebuild it with make image, "
+            "push it, and correct claim_image"
+        )
+    if differences:
+        raise ClusterError(f"the tables do not match the order: {'; '.join(differences)}")
+    return tables

@@ -1,0 +1,131 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Plans the power cuts of a host. Nothing is sent to the host."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from ansible.errors import AnsibleError
+from ansible.parsing.dataloader import DataLoader
+
+from .._action_base import ControllerAction, one_line
+from .._durability.terms import in_terms_of_cuts
+from .._durability.tested import what_is_tested
+from .._fleet.confirmation import refuse_computed, refuse_unconfirmed
+from .._fleet.plan import LONGEST_DEADLINE_S, of_tester, plan_host
+from .._fleet.volumes import default_volume, read_volumes
+from .._judge.durability import STAGE
+from .._run.files import absolute
+from .._run.tester_options import OptionError
+
+SPARE_S = 3600
+"""How much longer than planned the tester may write, because hosts wait for each other. It ends when the power is cut
+or its connection ends."""
+
+
+class Step(ControllerAction):
+    """Runs only on the controller."""
+
+    stage = STAGE
+
+    argument_spec = {
+        "options": {"type": "dict", "required": True},
+    }
+
+    def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        asked = options["options"]
+        handed_on = {"options": asked, "state_dir": asked["sweep_state_dir"], "tester": of_tester(asked)}
+        try:
+            refuse_computed("cut_confirm", task_vars.get("cut_confirm"))
+            plan = planned(asked, task_vars["inventory_hostname"])
+            check_tasks(self._loader, plan["cuts"]["task_file"])
+            return {**plan, **handed_on}
+        except OptionError as error:
+            return {"problem": in_terms_of_cuts(str(error)), **handed_on}
+
+
+def planned(asked: Mapping[str, Any], host: str) -> dict[str, Any]:
+    """Return the plan of a host, from the values of all options. Raises OptionError."""
+    check(asked, host)
+    volumes = read_volumes(asked["workspace_volumes"], default_volume(asked))
+    if len(volumes) > 1:
+        raise OptionError(
+            "workspace_volumes names several volumes, but a power cut tests one volume at a time: name one of them"
+        )
+    volume = volumes[0]
+    names = volume["queue_managers"]
+    writers = asked["cut_queue_managers"] or len(names)
+    if writers > len(names):
+        raise OptionError(
+            f"cut_queue_managers: {writers} queue managers, but workspace_queue_managers names {len(names)}"
+        )
+    variables = {
+        "sweep_block_sizes": [asked["cut_block_size"]],
+        "sweep_file_size": asked["cut_file_size"],
+        "sweep_files": asked["cut_files"],
+        "sweep_duration": math.ceil(asked["cut_after"]) + SPARE_S,
+        "sweep_warmup": 0,
+    }
+    # The sweep options of a volume do not apply to power cuts.
+    plan = plan_host([{**volume, "queue_managers": names[:writers], "sets": []}], variables, {})
+    size_bytes = plan["volumes"][0]["block_sizes_bytes"][0]
+    if size_bytes % 4096:
+        raise OptionError(f"cut_block_size: {size_bytes} bytes are not a multiple of 4096")
+    command = asked["cut_command"]
+    cuts = {
+        "count": asked["cut_count"],
+        "after_s": asked["cut_after"],
+        "wait_s": asked["cut_wait"],
+        "command": command,
+        "task_file": absolute(asked["cut_task_file"]) if asked["cut_task_file"] else "",
+        "serial": asked["cut_serial"],
+        "tests": what_is_tested(command),
+        "bsize": size_bytes,
+        "qm": writers,
+        "deadline_s": min(int(plan["deadline_s"]), LONGEST_DEADLINE_S),
+        "ready_s": 4 * plan["format_s"] + 300,
+    }
+    return {"volumes": [{**each, "notes": []} for each in plan["volumes"]], "cuts": cuts}
+
+
+def check_tasks(loader: DataLoader, path: str) -> None:
+    """Raise OptionError if the named file contains no tasks.
+
+    Otherwise, Ansible would detect this only while the host is writing. It would then skip the host at the gate, and
+    end with status 0.
+    """
+    if not path:
+        return
+    try:
+        content = loader.load_from_file(path)
+    except AnsibleError as error:
+        raise OptionError(f"cut_task_file cannot be read: {one_line(str(error))}") from None
+    if not isinstance(content, list) or not content or not all(isinstance(task, Mapping) for task in content):
+        raise OptionError(f"cut_task_file {path} is not a list of tasks")
+
+
+def check(asked: Mapping[str, Any], host: str) -> None:
+    """Raise OptionError if the power of a host must not be cut, or not in this way."""
+    refuse_unconfirmed("cut_confirm", asked["cut_confirm"], host, "the power of a host is cut")
+    if bool(asked["cut_command"]) == bool(asked["cut_task_file"]):
+        raise OptionError(
+            "cut_command and cut_task_file are both set: leave one of them out"
+            if asked["cut_command"]
+            else (
+                "specify how the power is cut: set cut_command to a command on the controller, or cut_task_file to a "
+                "task file"
+            )
+        )
+    if asked["workspace_discover"]:
+        raise OptionError(
+            "workspace_discover is not used for a power cut: name the directory to test as workspace_path"
+        )
+    if asked["cut_count"] < 1:
+        raise OptionError(f"cut_count is {asked['cut_count']}, but must be at least 1")
+    if asked["cut_after"] < 1:
+        raise OptionError(f"cut_after is {asked['cut_after']:g}, but must be at least 1 second")

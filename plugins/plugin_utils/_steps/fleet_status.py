@@ -1,0 +1,169 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Reports which volumes are certified today, using only the history."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from .._fleet.follow_up import playbook_command
+from .._fleet.invocation import playbooks_in
+from .._fleet.outcome import STATUS, make_outcome, one_message
+from .._fleet.progress import say
+from .._fleet.volumes import volume_names
+from .._history.changed import changed_since
+from .._history.lock_states import pair_states
+from .._history.observations import Observed, observed_volumes
+from .._history.overview import host_states, problems_by_host, status_json, status_prom, status_text
+from .._history.states import Status, Today, day_of, fleet_status
+from .._history.wrong_dates import wrong_dates
+from .._history_action import (
+    DECLINES_FILE,
+    HISTORY,
+    HOSTS,
+    PLAY_HOSTS,
+    FleetAction,
+    pages_beside,
+    versions_here,
+)
+from .._judge.profile_reader import load_profile
+from .._option_meanings import PROFILES
+from .._report.history.status_html import FILE as PAGE
+from .._report.history.status_html import render_status
+from .._run.answers import is_empty
+from .._run.files import write_file, write_json, write_text
+from .._run.names import is_run_id
+from .._run.run_files import MAX_JSON_BYTES, RunDirectoryError, read_json
+from .._run.shapes import Items, Keys, Where, check
+from .._run.surroundings import vanishes
+from .._run.table_reader import printable
+
+JSON_FILE = "status.json"
+METRICS_FILE = "status.prom"
+STATUS_LINKS = (("Newest run", "latest/index.html"), ("Drift", "drift.html"))
+"""Other pages in the directory of reports. The status page links to them if they exist."""
+_DECLINES = Keys(
+    {"declines": Items(Keys({"text": Where(lambda text: isinstance(text, str) and printable(text) == text)}))}
+)
+"""What the status needs of the file with the declines of classes."""
+
+
+class Step(FleetAction):
+    """Runs only on the controller, once for all hosts. A later task fails each host that is not certified."""
+
+    kind = "status"
+    argument_spec = {
+        **HOSTS,
+        **PLAY_HOSTS,
+        **HISTORY,
+        "expiring_days": {"type": "int", "required": True},
+        "valid_days": {"type": "int", "required": True},
+        "today": {"type": "str"},
+    }
+
+    def consult(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        today = Today(day_of(options["today"]), options["expiring_days"], options["valid_days"])
+        expected = self.expectation(options, task_vars).hosts
+        with self.history(options) as history:
+            revocations = history.revocations()
+            history.look_from(today.date)
+            entries, cuts, locks, seen = (
+                history.newest(),
+                history.power_cuts(),
+                history.locks(),
+                history.observations(),
+            )
+            lines = fleet_status(entries, revocations, today, cuts, asked_profiles(task_vars, expected))
+            plans = history.plans()
+            pairs = pair_states(locks, today)
+            observed = observed_volumes(seen, lines)
+            dates = wrong_dates((each for each in entries if each.sha256 not in revocations), cuts, locks, seen)
+            closest = history.closest_limits([line.entry.sha256 for line in lines if line.entry])
+            changed = changed_since(history, lines)
+        own = {host: task_vars["hostvars"][host].get("workspace_volumes") for host in expected}
+        named = {host: names for host, given in own.items() if (names := volume_names(given))}
+        by_host = problems_by_host(lines, expected, plans, named, pairs)
+        problems = [problem.text for found in by_host.values() for problem in found]
+        folder = options["report_dir"]
+        page = os.path.join(folder, PAGE)
+        declines = _declines(folder)
+        if self.write_to(folder):
+            status = status_json(
+                lines, expected, by_host, today, revocations, changed, pairs, observed, closest, dates, declines
+            )
+            write_json(os.path.join(folder, JSON_FILE), status)
+            write_file(os.path.join(folder, METRICS_FILE), status_prom(lines, expected, problems, pairs))
+            write_text(
+                page,
+                render_status(
+                    status,
+                    versions_here(),
+                    playbooks_in(),
+                    _with_report(folder, lines, observed),
+                    pages_beside(folder, STATUS_LINKS),
+                ),
+            )
+        text = status_text(
+            lines,
+            expected,
+            by_host,
+            today,
+            changed,
+            options["place"],
+            pairs,
+            observed,
+            playbook_command(),
+            dates,
+            declines,
+        )
+        say(self._display, f"{text}\nstatus: {self.page(page)}")
+        shown = "" if self._task.check_mode or vanishes(page) else page
+        outcome = status_outcome(host_states(lines, expected, by_host, pairs), problems, today, shown)
+        failures = {
+            host: one_message([problem.text for problem in found], JSON_FILE) for host, found in by_host.items()
+        }
+        return {"problems": problems, **self.told(outcome, failures, [], options["play_hosts"], task_vars)}
+
+
+def _declines(folder: str) -> list[dict[str, Any]]:
+    """Return the classes that became slower according to the newest drift.yml that wrote to the directory. Raises
+    RunDirectoryError."""
+    path = os.path.join(folder, DECLINES_FILE)
+    if not os.path.exists(path):
+        return []
+    found = read_json(path, MAX_JSON_BYTES)
+    check(found, _DECLINES, lambda part: RunDirectoryError(f"{path} has no usable {part}: run drift.yml again."))
+    return found["declines"]
+
+
+def _with_report(folder: str, lines: Iterable[Status], observed: Iterable[Observed]) -> set[str]:
+    """Return the IDs of the runs that are named in the lines and observations and have a report in the directory."""
+    named = {line.entry.run_id for line in lines if line.entry} | {each.result.run_id for each in observed}
+    return {run for run in named if is_run_id(run) and os.path.isfile(os.path.join(folder, run, "index.html"))}
+
+
+def status_outcome(states: Mapping[str, str], problems: list[str], today: Today, page: str = "") -> dict[str, Any]:
+    """Return the data that a notification needs: the date, whether the fleet is certified, the state of each host, the
+    number of hosts in each state, and the path of the page if it still exists after the job."""
+    message = one_message(problems, JSON_FILE) or "every expected host is certified"
+    facts = {
+        "date": today.date.isoformat(),
+        "certified": not problems,
+        "states": dict(Counter(states.values())),
+        "hosts": dict(states),
+        **({"status_page": page} if page else {}),
+    }
+    return make_outcome(STATUS, message, **facts)
+
+
+def asked_profiles(task_vars: Mapping[str, Any], hosts: Iterable[str]) -> dict[str, str]:
+    """Return, by host, the name of the profile that extra variables or the inventory set, for hosts that have one.
+    Raises DefinitionError."""
+    asked = {host: task_vars["hostvars"][host].get("gate_profile") for host in hosts}
+    names = {repr(profile): load_profile(profile, PROFILES).name for profile in asked.values() if not is_empty(profile)}
+    return {host: names[repr(profile)] for host, profile in asked.items() if not is_empty(profile)}
