@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..plugin_utils._action_base import StepAction
 from ..plugin_utils._steps import OF_COMMANDS
 
@@ -14,3 +16,12 @@ class ActionModule(StepAction):
     """Runs once for all hosts. Each step is imported only when it is done, because a command does one or two."""
 
     names = OF_COMMANDS
+
+    def arguments(self, step: Any, given: dict[str, Any]) -> dict[str, Any]:
+        """Take the variables of the command as ``asked``. Each becomes the argument without its prefix
+        (``compare_before`` is ``before``). The other arguments are the same for all commands, and each step takes those
+        that it needs."""
+        if "asked" not in given:
+            return given
+        common = {name: value for name, value in given.items() if name in step.argument_spec}
+        return {**common, **{name.partition("_")[2]: value for name, value in given["asked"].items()}}

@@ -21,7 +21,7 @@ options:
     description:
       - V(check_options) checks all options of all hosts, and reads those that apply to the whole command. It comes
         first in each playbook.
-      - V(comparison), V(drift) and V(fleet_status) report on the certificates in the history, and return the hosts that
+      - V(comparison), V(drift) and V(status) report on the certificates in the history, and return the hosts that
         are to fail.
       - V(history) imports, revokes and prunes entries of the history.
       - V(render) renders a run again, or merges runs.
@@ -33,10 +33,10 @@ options:
       - check_options
       - comparison
       - drift
-      - fleet_status
       - history
       - render
       - reopen_run
+      - status
       - verify
 attributes:
   check_mode:
@@ -51,7 +51,7 @@ EXAMPLES = r"""
     hosts: "{{ ansible_play_hosts_all }}"
     command: status
   run_once: true
-  register: status_checked
+  register: gate_asked
 """
 
 RETURN = r"""

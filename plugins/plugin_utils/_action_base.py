@@ -165,12 +165,14 @@ class StepAction(ActionBase):
         name = arguments.pop("name", None)
         if name not in self.names:
             raise AnsibleActionFail(f"name is {name!r}, but must be one of {', '.join(self.names)}")
-        task = self._task.copy()  # callbacks see the name of the step among the arguments of the task
-        task.args = arguments
-        step = step_named(name)(
-            task, self._connection, self._play_context, self._loader, self._templar, self._shared_loader_obj
-        )
-        return step.run(tmp, task_vars)
+        step, task = step_named(name), self._task.copy()  # callbacks see the name among the arguments of the task
+        task.args = self.arguments(step, arguments)
+        parts = (self._connection, self._play_context, self._loader, self._templar, self._shared_loader_obj)
+        return step(task, *parts).run(tmp, task_vars)
+
+    def arguments(self, step: Any, given: dict[str, Any]) -> dict[str, Any]:
+        """Return the arguments of a step, derived from those of the task."""
+        return given
 
 
 class RemoteAction(ActionBase):

@@ -14,7 +14,7 @@ import yaml
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import Place, make_outcome, told_to_workflows
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps.fleet_status import status_outcome
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps.status import status_outcome
 from fake_awx import data
 from fake_awx.project import ROOT, playbooks, project_files
 from fake_awx.rules import message_errors, prompt_errors, render_message, rule_errors, survey_error

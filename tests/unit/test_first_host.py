@@ -39,6 +39,9 @@ SAME_FOR_ALL = {
     # Variables of plays, which override those of hosts.
     "gate_run_check_mode",
     "gate_run_role",
+    # Variables that the playbooks pass to the tasks of commands.
+    "gate_command",
+    "gate_title",
     # check_options refuses an inventory that sets it.
     "certify_preflight",
     "gate_run_kind",
@@ -227,8 +230,8 @@ def test_a_refused_command_fails_the_controller_or_every_host():
         )
     (failing,) = [task for task in tasks["refused"] if "ansible.builtin.fail" in task]
     assert "when" not in failing and failing["run_once"] == "{{ gate_refused_by == 'localhost' }}"
-    for path in sorted((ROOT / "playbooks").glob("*.yml")):
-        tasks = [task for play in parsed(path) for task in play.get("tasks", [])]
+    for path in sorted((ROOT / "playbooks").rglob("*.yml")):
+        tasks = [task for entry in parsed(path) for task in entry.get("tasks", [entry])]
         checks = [task for task in tasks if task.get("mqops.logdisk.command", {}).get("name") == "check_options"]
         refusing = [
             task for task in tasks if (task.get("ansible.builtin.import_role") or {}).get("tasks_from") == "refuse"
@@ -241,7 +244,11 @@ def test_a_refused_command_fails_the_controller_or_every_host():
 def test_the_controller_is_the_first_host_of_a_play_that_checks_options():
     for path in sorted((ROOT / "playbooks").glob("*.yml")):
         for play in parsed(path):
-            checks = [task for task in play.get("tasks", []) if task.get("name") == "Check the options"]
+            checks = [
+                task
+                for task in play.get("tasks", [])
+                if task["name"] == "Check the options" or "gate_command" in task.get("vars", {})
+            ]
             assert (
                 not checks
                 or play["hosts"].startswith(("{{ ['localhost'] + ", "localhost:all"))

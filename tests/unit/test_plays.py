@@ -18,12 +18,10 @@ OURS = "mqops.logdisk."
 
 MAY_BE_ENDED = {
     # They only read.
-    *("check_options", "comparison", "drift", "fleet_status", "verify"),
+    *("check_options",),
     # They prepare the run or a host. A task that fails later removes what the host has until then.
-    *("open_run", "reopen_run", "plan", "cut_plan", "lock_plan", "lock_pairs", "lock_guard", "machines", "schedule"),
+    *("open_run", "plan", "cut_plan", "lock_plan", "lock_pairs", "lock_guard", "machines", "schedule"),
     *("probe", "build", "workspace", "start", "cut_start", "lock_start", "observe"),
-    # It changes the history in transactions.
-    "history",
 }
 """The actions and steps that ANSIBLE_TASK_TIMEOUT may end. All others wait, collect, judge or clean up."""
 

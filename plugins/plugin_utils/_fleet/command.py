@@ -35,6 +35,30 @@ NOT_OF_HOSTS = {
 also apply to the other hosts."""
 
 
+_OF_HISTORY = ("gate_history", "gate_report_dir")
+_OF_REPORT = ("gate_sign_key", "gate_upload_url", *_OF_HISTORY)
+READ_BY = {
+    "cleanup": ("cleanup_run_id", "cleanup_uncollected_days"),
+    "comparison": ("gate_margin", "compare_before", "compare_after", "compare_figure", *_OF_HISTORY),
+    "drift": ("gate_margin", "drift_figure", *_OF_HISTORY),
+    "history": (
+        *("history_import", "history_revoke", "history_reason", "history_prune_before"),
+        *("history_import_mqldt", "history_mqldt_host", "history_mqldt_dates", "history_mqldt_volume", *_OF_HISTORY),
+    ),
+    "render": (
+        *("report_runs", "report_run", "report_workflow", "gate_expected_count", "gate_keep_report", *_OF_REPORT),
+    ),
+    "reopen_run": ("collect_run", *_OF_REPORT),
+    "status": ("gate_expiring_days", "gate_valid_days", "status_today", *_OF_HISTORY),
+    "stop": ("stop_run_id",),
+    "verify": ("verify_run", "verify_signers", "verify_principal", "verify_date"),
+}
+"""The variables that each command reads, and that must have one value for all hosts. If there are other hosts, the
+controller's variable is used only if the inventory contains the controller and sets the variable for it."""
+OVERRIDES_OF = dict.fromkeys(("render", "reopen_run"), ("gate_fail_on", "gate_report_only"))
+"""The options with which commands override what a run recorded. The values in the inventory are ignored."""
+
+
 def agreed_settings(
     names: Iterable[str],
     of_play: Mapping[str, Any],

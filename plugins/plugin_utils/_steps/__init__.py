@@ -15,7 +15,7 @@ OF_RUNS = (
     *("cut_plan", "lock_plan", "lock_pairs", "lock_guard", "lock_test", "claim"),
 )
 """The steps of runs, in the order in which they happen."""
-OF_COMMANDS = (*("check_options", "comparison", "drift", "fleet_status", "history", "render", "reopen_run", "verify"),)
+OF_COMMANDS = (*("check_options", "comparison", "drift", "history", "render", "reopen_run", "status", "verify"),)
 """The steps of commands, which read what earlier runs left on the controller, and the check that comes first."""
 
 

@@ -19,6 +19,8 @@ from .._fleet.blame import CONTROLLER
 from .._fleet.command import (
     NOT_OF_HOSTS,
     OF_THE_COLLECTION,
+    OVERRIDES_OF,
+    READ_BY,
     agreed_settings,
     check_not_of_hosts,
     overriding,
@@ -66,12 +68,11 @@ class Said:
 class Step(ControllerAction):
     """Runs only on the controller, once for all hosts.
 
-    ``kind`` is the kind of run that is opened, and ``command`` the name of a command that does not open any. ``agreed``
-    are variables that must have one value for all hosts, ``given`` are options that count only if this command sets
-    them, and ``not_of_hosts`` are variables that no inventory may set. With ``meanings``, the meaning of options is
+    ``kind`` is the kind of run that is opened, and ``command`` the name of a command that does not open any.
+    ``not_of_hosts`` are variables that no inventory may set. With ``meanings``, the meaning of options is
     checked as well, and any problem refuses the run. Without it, a problem that only some hosts have is left to the
-    tasks of those hosts. Returns the ``problems`` as one text, and the values by name (``agreed``, ``given``), or by
-    host (``options``, with ``meanings``).
+    tasks of those hosts. Returns the ``problems`` as one text, and the values of the variables of the
+    command (``agreed``, ``given``), or those of all options by host (``options``, with ``meanings``).
     """
 
     argument_spec = {
@@ -79,20 +80,21 @@ class Step(ControllerAction):
         "command": {"type": "str", "default": ""},
         "meanings": {"type": "bool", "default": False},
         "kind": {"type": "str", "default": ""},
-        "agreed": {"type": "list", "elements": "str", "default": []},
-        "given": {"type": "list", "elements": "str", "default": []},
         "not_of_hosts": {"type": "list", "elements": "str", "choices": list(NOT_OF_HOSTS), "default": []},
     }
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        command = options["command"]
+        names, overrides = READ_BY.get(command, ()), OVERRIDES_OF.get(command, ())
+        refused_as = "" if overrides else command  # a command that overrides what runs recorded is refused like a run
         extra = load_extra_vars(self._loader)
         overridden = overriding(map(str, extra))
         if overridden:
             # This task fails, because the condition of the role that refuses the command could be overridden as well.
             report_dir = read_options({name: extra[name] for name in extra if name == REPORT_DIR}, []).get(REPORT_DIR)
-            refused = self.refusal("; ".join(overridden), report_dir or "", task_vars, options["command"])
+            refused = self.refusal("; ".join(overridden), report_dir or "", task_vars, refused_as)
             return {"failed": True, "msg": refused["problems"][0], "logdisk": refused["logdisk"]}
-        said = self._said(options, task_vars)
+        said = self._said(options, names, task_vars)
         if options["meanings"]:
             said.add(problems_of_meaning(said.values))
         else:
@@ -100,26 +102,26 @@ class Step(ControllerAction):
         said.add(own_names_of_hosts(said, task_vars["hostvars"]))
         said.add(emptied(said.extra, options["hosts"], task_vars["hostvars"]))
         wrong = [*said.of_play_problems, *same_problem_once(said.problems)]
-        mistyped = refusals(map(str, said.extra), said.accepted, options["agreed"])
+        mistyped = refusals(map(str, said.extra), said.accepted, names)
         found = [*mistyped, *self._other_selections(said, task_vars), *wrong]
         agreed: dict[str, Any] = {}
         try:
             if not found:
                 check_not_of_hosts(options["not_of_hosts"], said.of_hosts, said.extra)
-                agreed = agreed_settings(options["agreed"], said.of_play, said.of_hosts, task_vars["groups"]["all"])
+                agreed = agreed_settings(names, said.of_play, said.of_hosts, task_vars["groups"]["all"])
         except SettingsError as error:
             found = [str(error)]
         if found:
-            return self.refusal("; ".join(found), self._report_dir(said, task_vars), task_vars, options["command"])
+            return self.refusal("; ".join(found), self._report_dir(said, task_vars), task_vars, refused_as)
         warned = as_lines(warnings(said.hosts_by_name, said.accepted), said.extra)
         key = {"logdisk": {"schema": SCHEMA, "kind": "names", "warnings": warned}} if warned else {}
         read = {"options": of_each_host(said.values)} if options["meanings"] else {}
-        return {"problems": [], "agreed": agreed, "given": given_by_command(options["given"], said), **read, **key}
+        return {"problems": [], "agreed": agreed, "given": given_by_command(overrides, said), **read, **key}
 
-    def _said(self, options: Mapping[str, Any], task_vars: dict[str, Any]) -> Said:
+    def _said(self, options: Mapping[str, Any], of_command: Iterable[str], task_vars: dict[str, Any]) -> Said:
         """Return the variables of each host, of the play and of the controller, with their values."""
         hostvars = task_vars["hostvars"]
-        names = list(dict.fromkeys([*option_names(), *options["agreed"]]))
+        names = list(dict.fromkeys([*option_names(), *of_command]))
         known = set(option_names())
         presets = options["kind"] in KINDS and KINDS[options["kind"]].tests_storage
         of_play_problems: list[str] = []

@@ -26,7 +26,7 @@ class Step(HistoryAction):
     """Runs only on the controller."""
 
     argument_spec = {
-        "import_runs": {"type": "list", "elements": "str"},
+        "import": {"type": "list", "elements": "str"},
         "import_mqldt": {"type": "list", "elements": "str"},
         "mqldt_host": {"type": "str", "default": ""},
         "mqldt_dates": {"type": "list", "elements": "str"},
@@ -38,13 +38,13 @@ class Step(HistoryAction):
     }
 
     def consult(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        if not any(options[name] for name in ("import_runs", "import_mqldt", "revoke", "prune_before")):
+        if not any(options[name] for name in ("import", "import_mqldt", "revoke", "prune_before")):
             raise ValueError(
                 "specify what to do: set history_import, history_import_mqldt, history_revoke or history_prune_before"
             )
         if self._task.check_mode:
             return {"skipped": True, "msg": "the history is not changed in check mode"}
-        create = bool(options["import_runs"] or options["import_mqldt"])
+        create = bool(options["import"] or options["import_mqldt"])
         if create and not options["history"]:
             os.makedirs(os.path.dirname(options["place"]), exist_ok=True)
         with self.history(options, create) as history:
@@ -59,8 +59,8 @@ def keep(history: History, options: dict[str, Any], hosts: Collection[str]) -> t
     the inventory. Raises OSError and ValueError."""
     done: list[str] = []
     problems: list[str] = []
-    if options["import_runs"]:
-        total, added, problems = import_runs(history, [absolute(path) for path in options["import_runs"]])
+    if options["import"]:
+        total, added, problems = import_runs(history, [absolute(path) for path in options["import"]])
         done.append(f"The history {history.place} had {total - added} of {total} entries, and {added} were added.")
     if options["import_mqldt"]:
         origin = Origin(options["mqldt_volume"], options["mqldt_host"], options["mqldt_dates"], hosts)

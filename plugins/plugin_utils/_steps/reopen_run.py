@@ -30,12 +30,12 @@ NAME_IT = (
 
 
 class Step(ControllerAction):
-    """Runs only on the controller. ``path`` may be a run ID, and the default is the latest run. A run that is not on
-    this controller is restored if the history keeps it, also in check mode. Returns the ``run``, as ``open_run``
-    does."""
+    """Runs only on the controller. ``run`` may be a run ID or a path, and the default is the latest run. A run that is
+    not on this controller is restored if the history keeps it, also in check mode. Returns the ``run``, as
+    ``open_run`` does."""
 
     argument_spec = {
-        "path": {"type": "str"},
+        "run": {"type": "str"},
         "report_dir": {"type": "str", "required": True},
         "history": {"type": "str", "default": ""},
         "sign_key": {"type": "str", "default": ""},
@@ -45,7 +45,7 @@ class Step(ControllerAction):
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         try:
-            directory = measured(reopened(options["path"], options["report_dir"], options["history"]))
+            directory = measured(reopened(options["run"], options["report_dir"], options["history"]))
             policy = given_policy(options["policy"])
         except OSError as error:
             raise AnsibleActionFail(f"{error} {NAME_IT}") from None

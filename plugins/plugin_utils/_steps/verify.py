@@ -22,14 +22,14 @@ class Step(ControllerAction):
     """Runs only on the controller, and fails unless every run is verified."""
 
     argument_spec = {
-        "runs": {"type": "list", "elements": "str"},
+        "run": {"type": "list", "elements": "str"},
         "signers": {"type": "str", "default": ""},
         "principal": {"type": "str", "default": ""},
         "date": {"type": "str", "default": ""},
     }
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        paths = [os.path.realpath(absolute(path)) for path in options["runs"] or []]
+        paths = [os.path.realpath(absolute(path)) for path in options["run"] or []]
         if not paths:
             return {"failed": True, "msg": "no run is named: set verify_run to a run directory"}
         if not options["signers"]:

@@ -820,7 +820,7 @@ def test_a_run_that_does_not_verify_says_so_in_few_sentences(tmp_path):
     plugin = action(verify, {})
     plugin._display = types.SimpleNamespace(display=lambda text, color=None: plugin.warned.append(text))
     options = {
-        "runs": [str(tmp_path / f"r{number}\x1b") for number in range(30)],
+        "run": [str(tmp_path / f"r{number}\x1b") for number in range(30)],
         "signers": __file__,
         "principal": "",
         "date": "",
@@ -834,12 +834,12 @@ def test_a_run_that_does_not_verify_says_so_in_few_sentences(tmp_path):
 @pytest.mark.parametrize(
     "changes, expected",
     [
-        ({"runs": None}, "set verify_run"),
+        ({"run": None}, "set verify_run"),
         ({"signers": ""}, "set verify_signers"),
         ({"date": "tomorrow"}, "verify_date: 'tomorrow' is neither"),
         ({"signers": "/nonexistent"}, "signers /nonexistent cannot"),
     ],
 )
 def test_what_cannot_be_verified_is_refused(changes, expected):
-    options = {"runs": ["/"], "signers": __file__, "principal": "", "date": "", **changes}
+    options = {"run": ["/"], "signers": __file__, "principal": "", "date": "", **changes}
     assert expected in action(verify, {}).answer(options, {})["msg"]

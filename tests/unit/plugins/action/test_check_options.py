@@ -28,6 +28,7 @@ class Hostvars(dict):
 def check(monkeypatch):
     def run(hostvars, extra=None, play=None, hosts=None, meanings=False, agreed=(), groups=None, kind="", facts=None):
         monkeypatch.setattr(check_options, "load_extra_vars", lambda loader: extra or {})
+        monkeypatch.setitem(check_options.READ_BY, "command", tuple(agreed))
         plugin = check_options.Step.__new__(check_options.Step)
         plugin._loader, plugin._task = None, types.SimpleNamespace(check_mode=False)
         plugin._names_of_play = lambda: set(play or {})
@@ -57,8 +58,6 @@ def check(monkeypatch):
             "command": "command",
             "meanings": meanings,
             "kind": kind,
-            "agreed": list(agreed),
-            "given": [],
             "not_of_hosts": [],
         }
         return plugin.answer(options, task_vars)
@@ -153,8 +152,8 @@ RESULT = {"failures": {}, "fleet_problems": [], "problems": []}
     ("extra", "said"),
     [
         ({"gate_judged": RESULT}, "only the playbooks of this collection may set gate_judged: leave it out"),
-        ({"report_rendered": RESULT}, "set report_rendered: leave it out"),
-        ({"status_told": RESULT}, "set status_told: leave it out"),
+        ({"gate_asked": RESULT}, "set gate_asked: leave it out"),
+        ({"gate_told": RESULT}, "set gate_told: leave it out"),
         # The result of this check, and what the role fails by.
         ({"gate_refused": RESULT, "gate_checked": RESULT}, "set gate_checked, gate_refused: leave them out"),
         ({"gate_run_kind": "locks"}, "set gate_run_kind: leave it out"),
@@ -249,8 +248,8 @@ def test_a_pattern_that_cannot_be_evaluated_is_a_problem(check):
     plugin._templar = types.SimpleNamespace(template=lambda value: value)
     plugin._loader = None
     plugin._names_of_play = set
-    asked = {"hosts": ["a"], "agreed": [], "not_of_hosts": [], "kind": ""}
-    said = plugin._said(asked, {"hostvars": hostvars, "inventory_hostname": "a"})
+    asked = {"hosts": ["a"], "not_of_hosts": [], "kind": ""}
+    said = plugin._said(asked, (), {"hostvars": hostvars, "inventory_hostname": "a"})
     assert said.problems == {"a": ["certify_hosts: 'nothing' is undefined"]}
 
 

@@ -15,8 +15,9 @@ import yaml
 from ansible.parsing.dataloader import DataLoader
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import comparison, drift, fleet_status
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps.fleet_status import asked_profiles
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import comparison, drift
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import status as fleet_status
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps.status import asked_profiles
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import made_up
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.history import test_drift
 

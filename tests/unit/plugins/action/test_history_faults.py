@@ -86,7 +86,7 @@ def assert_completed(directory, place):
     nothing_else = dict.fromkeys(("import_mqldt", "revoke", "prune_before"))
     asked = {
         **nothing_else,
-        "import_runs": [directory.path],
+        "import": [directory.path],
         "history": place,
         "report_dir": str(Path(directory.path).parent),
     }

@@ -129,11 +129,11 @@ def test_a_run_that_is_collected_decides_as_it_recorded_and_is_stored_where_the_
     directory = opened(tmp_path / "reports", policy={"fail_on": ["missing"], "report_only": True, "valid_days": 90})
     place = str(tmp_path / "elsewhere.sqlite")
     open_history(place, create=True).close()
-    same, warnings = reopening(path=directory.path, report_dir=str(tmp_path / "reports"))
+    same, warnings = reopening(run=directory.path, report_dir=str(tmp_path / "reports"))
     assert (same["policy"], same["history"], warnings) == ({}, directory.run["history"]["place"], [])
-    assert reopening(path=directory.path, report_dir="") == ({**same}, [])
+    assert reopening(run=directory.path, report_dir="") == ({**same}, [])
     run, (warning,) = reopening(
-        path=directory.path, report_dir="", history=place, policy={"gate_report_only": False, "gate_fail_on": ["warn"]}
+        run=directory.path, report_dir="", history=place, policy={"gate_report_only": False, "gate_fail_on": ["warn"]}
     )
     assert warning.endswith(f"its certificates are stored in {place}, according to this command")
     gated(directory, history=run["history"], policy=run["policy"])
@@ -147,7 +147,7 @@ def test_a_run_that_is_collected_decides_as_it_recorded_and_is_stored_where_the_
         "instead_of": {"fail_on": ["missing"], "report_only": True},
     }
     with pytest.raises(AnsibleActionFail, match="fail_on names 'pass'"):
-        reopening(path=directory.path, report_dir="", policy={"gate_fail_on": ["pass"]})
+        reopening(run=directory.path, report_dir="", policy={"gate_fail_on": ["pass"]})
 
 
 def test_a_run_is_reopened_wherever_it_is(tmp_path, monkeypatch):
@@ -157,7 +157,7 @@ def test_a_run_is_reopened_wherever_it_is(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     def reopened(path, report_dir, history=""):
-        return reopening(path=path, report_dir=report_dir, history=history)[0]["path"]
+        return reopening(run=path, report_dir=report_dir, history=history)[0]["path"]
 
     assert {reopened(name, "reports") for name in (run_id, None, "", "reports/latest", directory.path)} == {
         directory.path

@@ -6,12 +6,13 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from pathlib import Path
 
 import pytest
 import yaml
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.command import CHECK_ONLY
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.command import CHECK_ONLY, READ_BY
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.expectation import SLICED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options import table
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import (
@@ -83,19 +84,11 @@ def variables_read(path):
     return {word for word in words if not word.startswith("ansible_")} - OF_ANSIBLE
 
 
-def variables_of_commands(path):
-    """Return the variables that a playbook reads from all hosts together."""
-    tasks = [node["mqops.logdisk.command"] for node in dictionaries(read(path)) if "mqops.logdisk.command" in node]
-    return {name for task in tasks for key in ("agreed", "given", "not_of_hosts") for name in task.get(key, ())} - set(
-        option_names()
-    )
-
-
 def test_each_variable_that_a_playbook_reads_is_known():
     found = {
         name for path in PLAYBOOKS for name in variables_read(path) - own_variables(path) if not name.startswith(OF_AWX)
     }
-    found |= {CHECK_ONLY, SLICED, *(name for path in PLAYBOOKS for name in variables_of_commands(path))}
+    found |= {CHECK_ONLY, SLICED, *itertools.chain(*READ_BY.values())} - set(option_names())
     of_awx = set(read(COLLECTION / "playbooks/awx_setup.yml")[0]["vars"])
     of_hosts = {"drift_since"}
     assert found - own_names() | of_awx | of_hosts == set(OF_COMMANDS)
@@ -104,7 +97,7 @@ def test_each_variable_that_a_playbook_reads_is_known():
 def test_no_variable_that_the_playbooks_and_roles_set_may_be_set_by_a_user():
     """A new result or variable of a task is refused as an extra variable without being listed anywhere."""
     set_by_tasks = set().union(*map(facts, TASKS))
-    assert {"gate_judged", "report_rendered", "status_told", "gate_run", "locks_prepared"} <= set_by_tasks
+    assert {"gate_judged", "gate_asked", "gate_told", "gate_run", "locks_prepared"} <= set_by_tasks
     assert set_by_tasks <= own_names()
     passed_on = set().union(*map(own_variables, TASKS), *map(read, ROLES.glob("*/vars/main.yml")))
     passed_on = {name for name in passed_on if not name.startswith("ansible_")}
@@ -163,12 +156,19 @@ def test_each_playbook_checks_the_names_of_variables_first(path):
     if "ansible.builtin.import_playbook" in first:
         return
     task = first["tasks"][0]
+    while imported := task.get("ansible.builtin.import_tasks"):
+        task = read(COLLECTION / "playbooks/tasks" / Path(imported).name)[0]
     checks = task.get("mqops.logdisk.command", {}).get("name") == "check_options"
     assert checks or task["ansible.builtin.import_role"] == {
         "name": "mqops.logdisk.gate",
         "tasks_from": "check",
         "rolespec_validate": False,
     }
+
+
+def test_each_command_of_a_playbook_has_its_variables():
+    nodes = [node for path in PLAYBOOKS for node in dictionaries(read(path))]
+    assert sorted(node["gate_command"] for node in nodes if "gate_command" in node) == sorted(READ_BY)
 
 
 def test_whatever_is_said_of_an_option_is_said_of_one_that_exists():
