@@ -10,10 +10,8 @@ from __future__ import annotations
 import contextlib
 import datetime
 import importlib
-import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,22 +27,19 @@ from .._judge.judged_records import judged_records
 from .._judge.lock_limits import limits_of
 from .._judge.worst import worst
 from .._kubernetes.api_failure import ClusterError, api_failure
+from .._kubernetes.cluster import SPARE_S, Cluster
 from .._kubernetes.lock_pods import pod_names, settings_of, why_not
 from .._kubernetes.manifests import (
-    RUN_LABEL,
-    SECOND,
     Claim,
     ManifestError,
-    claim_of,
     claim_size,
     job_of,
-    label_of,
     lock_jobs_of,
     object_name,
 )
 from .._kubernetes.pod_log import LogError, last_complaint, read_tables
 from .._kubernetes.pod_stream import stream_command
-from .._kubernetes.state import CONTAINER, ENDED, FAILED, MEASURES, Seen, State, refusal, state_of
+from .._kubernetes.state import CONTAINER, ENDED, FAILED, MEASURES, State, refusal
 from .._locks.agent import Agent, AgentLostError
 from .._locks.background import CommandResult
 from .._locks.locker import Clock
@@ -57,6 +52,7 @@ from .._records.noted import note
 from .._records.unmeasured import file_error
 from .._run.columns import MQ_LOG, STREAMS
 from .._run.directory import RunDirectory
+from .._run.files import absolute
 from .._run.findings import RETAINED, finding
 from .._run.profiles import profile_data
 from .._run.table_reader import TablesError
@@ -67,21 +63,9 @@ from .._tester.sources import SourcesError, read_sources, source_hash
 from .lock_test import WAIT_FACTOR, WAIT_MORE_S
 
 STAGE = "claim"
-SPARE_S = 120
-"""How much longer than expected a job may take to wait, measure and print."""
-SILENCE_S = 300
-"""How long the API server may be unavailable while a pod measures."""
-REMOVAL_S = 180
-"""How long Kubernetes may take to delete the objects: a pod has 30 s to end, and its claim is kept until then."""
-FIRST_LOOKS_S = 5
 LOCK_STEPS_S = 1800
 """How long a test of locks may take besides its loads, takeovers and the start of its pods."""
 MOST_LOG_LINES = 2_000_000
-JOB = {"api_version": "batch/v1", "kind": "Job"}
-CLAIM = {"api_version": "v1", "kind": "PersistentVolumeClaim"}
-POD = {"api_version": "v1", "kind": "Pod"}
-EVENT = {"api_version": "v1", "kind": "Event"}
-STORAGE_CLASS = {"api_version": "storage.k8s.io/v1", "kind": "StorageClass"}
 
 
 class Step(ControllerAction):
@@ -109,6 +93,8 @@ class Step(ControllerAction):
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         host, directory = task_vars["inventory_hostname"], RunDirectory.open(options["run_path"])
         self._options, self._task_vars = options, task_vars
+        self._kubeconfig = absolute(options["kubeconfig"]) if options["kubeconfig"] else ""
+        self._cluster = Cluster(self._call, options["patience_s"], options["interval_s"])
         try:
             self._source_hash = source_hash(read_sources(options["source_dir"]))
         except SourcesError as error:
@@ -140,7 +126,7 @@ class Step(ControllerAction):
         claim = self._claim(directory, host, number, volume, command_line(told))
         with self._removed(directory, host, volume["name"], claim, facts):
             refuse_what_claims_cannot(volume)
-            facts.update(self._storage_class(volume["name"]))
+            facts.update(self._cluster.storage_class(volume["name"]))
             self._measured(directory, host, volume, claim, told, facts)
 
     @contextlib.contextmanager
@@ -155,7 +141,7 @@ class Step(ControllerAction):
             verdict = UNREACHABLE if getattr(error, "unreachable", False) else ERROR
             file_error(directory, host, name, STAGE, one_line(str(error)), dict(facts), verdict)
         finally:
-            left = self._remove(claim) if self._may_exist else []
+            left = self._cluster.remove(claim) if self._may_exist else []
             if left:
                 directory.records.note_leftovers(host, name, left)
                 self._display.warning(f"{host}: {name}: left behind: {'; '.join(left)}")
@@ -207,15 +193,15 @@ class Step(ControllerAction):
         found: list[tuple[Claim, State]] = []
         self._may_exist = True
         for job, definition in jobs:
-            made = self._call("k8s", "create the job", state="present", definition=definition).get("result") or {}
-            if not found:
-                own = claim_of(claim, str(made.get("metadata", {}).get("uid", "")))
-                self._call("k8s", "create the claim", state="present", definition=own)
+            if found:
+                self._call("k8s", "create the job", state="present", definition=definition)
+            else:
+                self._cluster.create(definition, claim)
                 self._tell(
                     f"{host}: testing the locks of storage class {claim.storage_class} with the jobs {jobs[0][0].name} "
                     f"and {jobs[1][0].name} in namespace {claim.namespace}"
                 )
-            found.append((job, self._wait(job, (MEASURES, ENDED, FAILED))))
+            found.append((job, self._cluster.wait(job, (MEASURES, ENDED, FAILED))))
             if found[0][1].name == FAILED:
                 raise ClusterError(found[0][1].reason)
         return found
@@ -224,7 +210,7 @@ class Step(ControllerAction):
         self, pod: str, job: Claim, node: str, command: Sequence[str], order: Order, facts: Mapping[str, Any]
     ) -> Side:
         """Return a pod as one side of a pair, with the settings that its tester reports."""
-        place = (self._kubeconfig(), self._options["context"])
+        place = (self._kubeconfig, self._options["context"])
         stream = stream_command(collections_root(), place, job.namespace, job.name, CONTAINER, command)
         agent = Agent(pod, stream, order.run_id)
         try:
@@ -240,24 +226,10 @@ class Step(ControllerAction):
         return Side(pod, settings, stream, wait_s=wait_s, delete=lambda: self._delete_pod(job))
 
     def _delete_pod(self, job: Claim) -> CommandResult:
-        """Delete the pod of a job by force, by its uid. The job replaces it."""
         begin, problem = time.monotonic(), ""
-        force: dict[str, Any] = {"gracePeriodSeconds": 0}
         self._tell(f"deleting the pod of the job {job.name} by force")
         try:
-            for pod in self._list(
-                POD, "read the pods of the job", namespace=job.namespace, label_selectors=[f"job-name={job.name}"]
-            ):
-                own = pod["metadata"]
-                self._call(
-                    "k8s",
-                    "delete the pod",
-                    state="absent",
-                    name=own["name"],
-                    namespace=job.namespace,
-                    delete_options={**force, "preconditions": {"uid": own["uid"]}},
-                    **POD,
-                )
+            self._cluster.delete_pod(job)
         except ClusterError as error:
             problem = str(error)
         return CommandResult(None if problem else 0, "", problem, time.monotonic() - begin)
@@ -287,25 +259,6 @@ class Step(ControllerAction):
             pod=options["pod"],
             longest_s=int(options["patience_s"] + volume["deadline_s"] + SPARE_S),
         )
-
-    def _storage_class(self, name: str) -> dict[str, Any]:
-        """Return the properties of a storage class; empty if reading it is not permitted.
-        Raises ClusterError if it does not exist."""
-        try:
-            found = self._list(STORAGE_CLASS, f"read the storage class {name}", name=name)
-        except ClusterError as error:
-            if error.unreachable or not str(error).startswith("forbidden"):
-                raise
-            return {}  # storage classes belong to the whole cluster, and not every user may read them
-        if not found:
-            raise ClusterError(
-                f"no such storage class: the cluster has none with the name {name}; kubectl get "
-                "storageclass lists those that it has"
-            )
-        return {
-            "storage_provisioner": str(found[0].get("provisioner", ""))[:200],
-            "storage_reclaim_policy": str(found[0].get("reclaimPolicy", ""))[:40],
-        }
 
     def _measured(
         self,
@@ -338,18 +291,12 @@ class Step(ControllerAction):
         }
         directory.orders.write({**order, "facts": known, "workspace": workspace})
         self._may_exist = True
-        job = self._call("k8s", "create the job", state="present", definition=job_of(claim)).get("result") or {}
-        self._call(
-            "k8s",
-            "create the claim",
-            state="present",
-            definition=claim_of(claim, str(job.get("metadata", {}).get("uid", ""))),
-        )
+        self._cluster.create(job_of(claim), claim)
         say(
             self._display,
             f"{host}: testing storage class {claim.storage_class} with job {claim.name} in namespace {claim.namespace}",
         )
-        state = self._wait(claim)
+        state = self._cluster.wait(claim)
         if state.name == FAILED:
             raise ClusterError(state.reason)
         found = {"name": state.pod, "container": CONTAINER, "namespace": claim.namespace, "tail_lines": MOST_LOG_LINES}
@@ -360,92 +307,9 @@ class Step(ControllerAction):
             measurement(directory.run, host, volume["name"], known, workspace, tables, datetime.date.today()), tables
         )
 
-    def _wait(self, claim: Claim, until: Sequence[str] = (ENDED, FAILED)) -> State:
-        """Return the state of a test when it is one of ``until``. Raises ClusterError if the API server does not answer
-        for a long time."""
-        begin = answered = waiting_since = time.monotonic()
-        while True:
-            now = time.monotonic()
-            try:
-                state = state_of(self._seen(claim, now - waiting_since))
-                answered = now
-            except ClusterError:
-                if now - answered > SILENCE_S or answered == begin or MEASURES in until:
-                    raise
-                state = State(MEASURES)
-            if state.name in until:
-                return state
-            if state.name == MEASURES:
-                waiting_since = now
-            if now - begin > claim.longest_s + SPARE_S:
-                return State(FAILED, f"the job had not ended after {now - begin:.0f} s", state.pod, state.node)
-            interval_s = self._options["interval_s"]
-            time.sleep(interval_s if state.name == MEASURES else min(FIRST_LOOKS_S, interval_s))
-
-    def _seen(self, claim: Claim, waited_s: float) -> Seen:
-        """Return the existing objects of a test. Each API call is a process on the controller, so
-        only the necessary objects are requested."""
-        pods = self._list(
-            POD, "read the pods of the job", namespace=claim.namespace, label_selectors=[f"job-name={claim.name}"]
-        )
-        seen = Seen(
-            {"metadata": {"name": claim.name}},
-            {},
-            pods,
-            [],
-            waited_s,
-            self._options["patience_s"],
-            claim.storage_class,
-            claim.image,
-        )
-        if pods and state_of(seen).name != FAILED:
-            return seen
-        job, found = (
-            self._list(kind, "read job and claim", name=name, namespace=claim.namespace)
-            for kind, name in ((JOB, claim.name), (CLAIM, claim.volume_claim or claim.name))
-        )
-        events: list[Any] = []
-        with contextlib.suppress(ClusterError):  # not every user may read events, which only add an explanation
-            events = self._list(EVENT, "read events", namespace=claim.namespace, field_selectors=["type=Warning"])
-        return replace(seen, job=job[0] if job else {}, claim=found[0] if found else {}, events=events)
-
-    def _remove(self, claim: Claim) -> list[str]:
-        """Delete the job of this run, by its uid, and return what remains. Kubernetes then removes the pod and the
-        claim, which the job owns."""
-        end, left = time.monotonic() + REMOVAL_S, [f"job and claim {claim.name} in namespace {claim.namespace}"]
-        mine = {"namespace": claim.namespace, "label_selectors": [f"{RUN_LABEL}={label_of(claim.run_id)}"]}
-        try:
-            for job in self._list(JOB, "look for the job", **mine):
-                if named(job, claim):
-                    options = {"propagationPolicy": "Background", "preconditions": {"uid": job["metadata"]["uid"]}}
-                    self._call(
-                        "k8s",
-                        "delete the job",
-                        state="absent",
-                        name=job["metadata"]["name"],
-                        namespace=claim.namespace,
-                        delete_options=options,
-                        **JOB,
-                    )
-            while True:
-                left = [
-                    f"claim {claim.name} in namespace {claim.namespace}"
-                    for each in self._list(CLAIM, "look for the claim", **mine)
-                    if named(each, claim)
-                ]
-                if not left or time.monotonic() > end:
-                    return left
-                time.sleep(min(2, self._options["interval_s"]))
-        except ClusterError as error:
-            return [f"{item} ({error})" for item in left]
-
-    def _list(self, kind: Mapping[str, str], what: str, **arguments: Any) -> list[dict[str, Any]]:
-        found = self._call("k8s_info", what, **kind, **arguments).get("resources")
-        return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
-
     def _call(self, module: str, what: str, **arguments: Any) -> dict[str, Any]:
         """Run a module of kubernetes.core, and return its result. Raises ClusterError if it failed."""
-        given = {"kubeconfig": self._kubeconfig(), "context": self._options["context"]}
+        given = {"kubeconfig": self._kubeconfig, "context": self._options["context"]}
         try:
             answer = self._execute_module(
                 module_name=f"kubernetes.core.{module}",
@@ -457,10 +321,6 @@ class Step(ControllerAction):
         if answer.get("failed"):
             raise api_failure(what, failure_text(answer))
         return answer
-
-    def _kubeconfig(self) -> str:
-        given = self._options["kubeconfig"]
-        return os.path.abspath(os.path.expanduser(given)) if given else ""
 
 
 def collections_root() -> str:
@@ -475,11 +335,6 @@ def failure_text(answer: Mapping[str, Any]) -> str:
     event = getattr(answer.get("exception"), "event", None)
     said = [answer.get("msg"), getattr(event, "msg", "")]
     return " ".join(str(each) for each in said if each) or failure_reason(dict(answer))
-
-
-def named(found: Mapping[str, Any], claim: Claim) -> bool:
-    """Whether an object of the run belongs to this claim. A test of locks has two jobs."""
-    return found.get("metadata", {}).get("name") in (claim.name, claim.name + SECOND)
 
 
 def told_of(directory: RunDirectory, host: str, volume: Mapping[str, Any]) -> dict[str, Any]:
