@@ -9,11 +9,15 @@ from __future__ import annotations
 from typing import Any
 
 from ..plugin_utils._action_base import StepAction
-from ..plugin_utils._steps import OF_COMMANDS
+from ..plugin_utils._steps import OF_COMMANDS, check_options
+
+OF_ALL = (check_options,)
+"""The steps that Ansible imports here before it forks. Every playbook needs them, and most of what they import is
+needed again. Of the other steps, a command does at most one."""
 
 
 class ActionModule(StepAction):
-    """Runs once for all hosts. Each step is imported only when it is done, because a command does one or two."""
+    """Does a step once for all hosts."""
 
     names = OF_COMMANDS
 
