@@ -260,7 +260,7 @@ def test_the_first_import_makes_the_directory_of_the_reports(tmp_path, capsys):
         types.SimpleNamespace(display=lambda text, color=None: print(text)),
     )
     asked = {
-        **dict.fromkeys(("import_runs", "mqldt_dates", "revoke", "prune_before")),
+        **dict.fromkeys(("import", "mqldt_dates", "revoke", "prune_before")),
         "history": "",
         "mqldt_host": "",
         "mqldt_volume": "log",
@@ -281,7 +281,7 @@ def test_each_request_is_told(runs, base, place):
         "mqldt_volume": "data",
     }
     asked = {
-        "import_runs": [str(base)],
+        "import": [str(base)],
         **mqldt,
         "revoke": newest(place)[0].sha256[:10],
         "reason": "recalled",
