@@ -41,7 +41,8 @@ from ..plugin_utils._kubernetes.manifests import follow_up
 from ..plugin_utils._run.directory import RunDirectory
 from ..plugin_utils._run.run_files import RunDirectoryError
 
-COMMAND, STEP = "mqops.logdisk.command", "mqops.logdisk.step"
+COMMAND = "mqops.logdisk.command"
+STEP = "mqops.logdisk.step"
 NAMING_RUNS = ("open_run", "gate")
 """The steps of a run whose results name run directories, as those of commands do. Hosts cannot influence these
 results."""
