@@ -42,8 +42,7 @@ from statistics import median
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.basis import AGREEMENT
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.commits import Commits, Load, estimate_commits
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.line import fit_line
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.reservations import reservations
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.line import fit_line, reservations
 
 SRC = Path(__file__).resolve().parents[1] / "src"
 ALONE = "LOGDISK_BENCHMARK_ALONE"

@@ -14,7 +14,7 @@ from ansible.errors import AnsibleActionFail
 from ..plugin_utils._action_base import RemoteAction, one_line
 from ..plugin_utils._fleet.volumes import paths_of, read_volumes
 from ..plugin_utils._judge.throttling import limit_notes, volume_limits
-from ..plugin_utils._records.noted import note
+from ..plugin_utils._records.host import note
 from ..plugin_utils._run.directory import RunDirectory
 from ..plugin_utils._run.run_files import RunDirectoryError
 from ..plugin_utils._run.shapes import as_dict

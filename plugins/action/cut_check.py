@@ -22,7 +22,7 @@ from ..plugin_utils._kinds.power_cut.criteria import blind_limit_ns
 from ..plugin_utils._records.durability import cut_record
 from ..plugin_utils._records.host import WORKSPACE_KEYS, profile_of
 from ..plugin_utils._run.directory import RunDirectory
-from ..plugin_utils._run.packed import unpack
+from ..plugin_utils._run.files import unpack
 from ..plugin_utils._run.run_files import RunDirectoryError
 from ..plugin_utils._run.shapes import as_dict
 from ..plugin_utils._run.tester_options import command_line

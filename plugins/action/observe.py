@@ -13,13 +13,13 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 
 from ..plugin_utils._action_base import RemoteAction, failure
-from ..plugin_utils._fleet.clock import clock_facts
+from ..plugin_utils._fleet.machines import clock_facts
+from ..plugin_utils._fleet.progress import RUNNING, host_status
 from ..plugin_utils._fleet.schedule import GRACE_S, lease_s
-from ..plugin_utils._fleet.status import RUNNING, host_status
 from ..plugin_utils._fleet.watching import observed_of, split
 from ..plugin_utils._observe.sources import SOURCES
+from ..plugin_utils._records.host import file_error
 from ..plugin_utils._records.observation import STAGE, ready
-from ..plugin_utils._records.unmeasured import file_error
 from ..plugin_utils._run.directory import RunDirectory
 from ..plugin_utils._run.run_files import RunDirectoryError
 from ..plugin_utils._run.shapes import as_dict

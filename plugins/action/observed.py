@@ -15,8 +15,7 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 
 from ..plugin_utils._action_base import SCHEMA, RemoteAction, failure, one_line
-from ..plugin_utils._fleet.progress import room_of, say
-from ..plugin_utils._fleet.status import COLLECTED, FINISHED, RUNNING, UNKNOWN
+from ..plugin_utils._fleet.progress import COLLECTED, FINISHED, RUNNING, UNKNOWN, room_of, say
 from ..plugin_utils._observe import text
 from ..plugin_utils._observe.buckets import THRESHOLDS_NS
 from ..plugin_utils._observe.interval import Observation, Options
@@ -24,11 +23,10 @@ from ..plugin_utils._observe.samples import AS_PLANNED, Samples, read_samples
 from ..plugin_utils._observe.seen import seen_of
 from ..plugin_utils._observe.sources import SOURCES
 from ..plugin_utils._observe.tables import tables_of
-from ..plugin_utils._records.host import profile_of
+from ..plugin_utils._records.host import file_error, profile_of
 from ..plugin_utils._records.observation import STAGE, observed
-from ..plugin_utils._records.unmeasured import file_error
 from ..plugin_utils._run.directory import RunDirectory
-from ..plugin_utils._run.packed import unpack
+from ..plugin_utils._run.files import unpack
 from ..plugin_utils._run.record import HostRecord
 from ..plugin_utils._run.run_files import RunDirectoryError
 

@@ -15,7 +15,7 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 
 from ..plugin_utils._action_base import RemoteAction, of_volumes
-from ..plugin_utils._fleet.clock import clock_facts
+from ..plugin_utils._fleet.machines import clock_facts
 from ..plugin_utils._fleet.workspaces import asked, inspected_with_host, layout, volume_layout
 from ..plugin_utils._run.directory import RunDirectory
 from ..plugin_utils._tester.sources import SourcesError, build_name, compiler_flags, read_sources, source_hash

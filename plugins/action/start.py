@@ -17,12 +17,11 @@ from ..plugin_utils._fleet.early_end import DECIDED, NONE, runs_alone
 from ..plugin_utils._fleet.early_end import OPTION as END_EARLY
 from ..plugin_utils._fleet.order import make_order, names
 from ..plugin_utils._fleet.plan import TOGETHER
-from ..plugin_utils._fleet.status import host_status
+from ..plugin_utils._fleet.progress import host_status
 from ..plugin_utils._fleet.volumes import sharing_facts
 from ..plugin_utils._judge.capacity import LOAD_SEARCH
 from ..plugin_utils._judge.early_end import counted_for, fails_above, passes_after, stops_above
-from ..plugin_utils._records.host import WORKSPACE_KEYS, profile_of, workload_facts
-from ..plugin_utils._records.unmeasured import file_error
+from ..plugin_utils._records.host import WORKSPACE_KEYS, file_error, profile_of, workload_facts
 from ..plugin_utils._run.directory import RunDirectory
 from ..plugin_utils._run.record import DISK_SHARED_WITH
 from ..plugin_utils._run.run_files import RunDirectoryError

@@ -13,7 +13,7 @@ from ansible.errors import AnsibleActionFail
 
 from ..plugin_utils._action_base import RemoteAction, failure, of_volumes
 from ..plugin_utils._fleet.workspaces import asked, layout, volume_layout
-from ..plugin_utils._records.unmeasured import file_error
+from ..plugin_utils._records.host import file_error
 from ..plugin_utils._run.directory import RunDirectory
 from ..plugin_utils._run.shapes import as_dict
 from ..plugin_utils._run.verdicts import ERROR

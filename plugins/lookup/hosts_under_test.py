@@ -58,8 +58,8 @@ from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
 from ansible.utils.vars import load_extra_vars
 
-from ..plugin_utils._fleet.blame import CONTROLLER
 from ..plugin_utils._fleet.expectation import ExpectationError, expectation, is_slice
+from ..plugin_utils._fleet.outcome import CONTROLLER
 
 
 class LookupModule(LookupBase):

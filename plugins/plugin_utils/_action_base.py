@@ -18,13 +18,12 @@ from ansible.utils.display import Display
 
 from ._fleet import progress
 from ._fleet.expectation import LOCALHOST_LEFT_OUT, Expectation, expectation
-from ._fleet.invocation import playbooks_in
+from ._fleet.follow_up import playbooks_in
 from ._fleet.outcome import USAGE, artifacts, make_outcome, write_outcome
 from ._kinds import CHECK_MODE, DEFAULT
 from ._run.answers import is_empty, read_list
-from ._run.playbooks import as_started
 from ._run.shapes import as_dict
-from ._run.surroundings import report_directory
+from ._run.surroundings import as_started, report_directory
 from ._steps import step_named
 
 SCHEMA = 1

@@ -14,9 +14,8 @@ from typing import Any
 from ansible.release import __version__ as ansible_version
 
 from ._action_base import ControllerAction
-from ._fleet.blame import with_fleet
 from ._fleet.expectation import ExpectationError
-from ._fleet.outcome import INTERNAL, USAGE, artifacts, make_outcome
+from ._fleet.outcome import INTERNAL, USAGE, artifacts, make_outcome, with_fleet
 from ._history.store.history import History
 from ._history.store.open import open_history, place_of
 from ._records.host import collection_version

@@ -16,7 +16,7 @@ from ._estimate.target import read_target
 from ._fleet.settings import MEANINGS
 from ._judge.fleet import PolicyError, check_policy
 from ._judge.profile_reader import load_profile
-from ._options.reserve import reserve_option
+from ._options.reading import reserve_option
 from ._run.definitions import DefinitionError
 from ._workload.reader import load_workload
 

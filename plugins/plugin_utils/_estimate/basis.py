@@ -15,8 +15,7 @@ from typing import Any
 from .._run.columns import ALL_WORKERS, Row
 from .._run.tables import Tables
 from .commits import DEFAULT_BUFFER_BYTES, PAGE_BYTES, Commits, Load, estimate_commits
-from .line import Line, NoLine, fit_line
-from .reservations import reservations
+from .line import Line, NoLine, fit_line, reservations
 
 AGREEMENT = 0.25
 """A measurement that differs from its estimate by more than this share of the estimate contradicts the model."""

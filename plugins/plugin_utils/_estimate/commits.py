@@ -2,21 +2,17 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Estimates how many commits per second applications reach without think time, from the latency of the logger's writes.
-
-Each queue manager has one logger with one outstanding write. While this write is in flight, the commits of other
-applications accumulate, and the next write takes them all, up to the size of the log buffer. With at least two
-applications, two cohorts alternate. When a write completes the commits of some applications, these applications commit
-again just after the next write has started. Therefore, each write carries the commits of one half of the applications.
-"""
+"""Estimates how many commits per second applications reach without think time, how long commits wait if they arrive at
+a given rate, and the rate of request/reply applications."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...module_utils import _ini_files
+from .line import Line
 
 OVERHEAD_BYTES = 1464
 """The size of the log records for the put and the get of a message, in addition to the message itself."""
@@ -122,3 +118,76 @@ def _cohorts(latency_ns: Callable[[float], float], load: Load) -> tuple[float, i
     halves = (load.applications - load.applications // 2, load.applications // 2)
     sizes = [write_size(half * load.record_bytes, load.buffer_bytes) for half in halves]
     return load.applications / sum(_cycle_ns(latency_ns, load, size) for size in sizes), sizes[0]
+
+
+_ROUNDS = 100
+
+
+def mean_commit_wait_ns(line: Line, load: Load, commits_per_s: float, variation: float) -> float | None:
+    """Return the mean time from a commit to the end of its write, or None if the log cannot keep up with the rate.
+
+    Commits arrive at random (Poisson). If no write is in flight, a commit is written at once. Otherwise it waits for
+    the rest of the write in flight, and then for its own write, which takes everything that arrived in the meantime.
+    This is a queue with bulk service; docs/estimates.md says when it holds. load describes a commit; its number of
+    applications is not used. variation is the standard deviation of the latency divided by its mean, for writes with a
+    single commit. The deviation is assumed to be the same for larger writes.
+    """
+    rate = commits_per_s / 1e9
+    most = most_commits_per_ns(line.latency_ns, load)
+    if rate >= most:
+        return None
+    alone = estimate_commits(line.latency_ns, replace(load, applications=1)).commit_latency_ns
+    # The bytes that each additional commit adds to a write. A commit that is larger than the log buffer needs separate
+    # writes.
+    more = load.record_bytes / line.bytes_per_ns if load.record_bytes <= load.buffer_bytes else 1 / most
+    fixed, variance = max(0.0, alone - more), (variation * alone) ** 2
+    idle = 1.0
+    for _round in range(_ROUNDS):
+        # The mean and the second moment of the duration of a write. The write contains the commits that arrived during
+        # the previous write, or a single commit after an idle time.
+        mean = (fixed + more * idle) / (1 - rate * more)
+        commits = rate * mean + idle
+        square = (fixed**2 + variance + 2 * fixed * more * commits + more**2 * commits) / (1 - (rate * more) ** 2)
+        idle = _none_arrives(rate * mean, square / mean**2 - 1)
+    waiting = rate * square / 2 + fixed * rate * mean + more * (rate**2 * square + rate * mean)
+    return (waiting + idle * alone) / commits
+
+
+def _none_arrives(expected: float, variation_square: float) -> float:
+    """Return the probability that nothing arrives during a write, whose duration is assumed to be gamma-distributed."""
+    return (
+        math.exp(-expected)
+        if variation_square < 1e-9
+        else math.exp(-math.log1p(expected * variation_square) / variation_square)
+    )
+
+
+WRITES_PER_ROUND_TRIP = 6.5
+MESSAGES_PER_ROUND_TRIP = 2
+LARGEST_BUFFER_BYTES = 16 << 20
+"""The log buffer in IBM's measurements, which is the largest possible one (LogBufferPages=4096)."""
+BUSY_SHARE = 0.95
+"""The share of the time during which a saturated logger has a write in flight."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoundTrips:
+    """The rate that request/reply clients reach. peak_log_bytes_per_s is the highest rate of the logger with writes of
+    this size."""
+
+    round_trips_per_s: float
+    write_bytes: int
+    write_ns: float
+    peak_log_bytes_per_s: float
+
+
+def estimate_round_trips(
+    latency_ns: Callable[[float], float], clients: int, message_bytes: int, buffer_bytes: int = LARGEST_BUFFER_BYTES
+) -> RoundTrips:
+    """Return the rate that request/reply clients reach on a volume with this mean latency for each write size."""
+    round_trip_bytes = log_bytes(message_bytes, MESSAGES_PER_ROUND_TRIP)
+    size = write_size(clients * round_trip_bytes / WRITES_PER_ROUND_TRIP, buffer_bytes)
+    write_ns = latency_ns(size)
+    by_clients = clients / (WRITES_PER_ROUND_TRIP * write_ns)
+    by_buffer = buffer_bytes / (round_trip_bytes * latency_ns(buffer_bytes))
+    return RoundTrips(1e9 * min(by_clients, by_buffer), size, write_ns, 1e9 * BUSY_SHARE * size / write_ns)

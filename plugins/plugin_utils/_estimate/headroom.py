@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ...module_utils import _units
-from .arrivals import mean_commit_wait_ns
 from .basis import Basis, Measured
-from .reservations import FAST, TEXTS
+from .commits import mean_commit_wait_ns
+from .line import FAST, TEXTS
 from .target import Target
 
 

@@ -2,14 +2,15 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Fits a line to the write latency as a function of the size of the write: a fixed time for each write, plus a time for
-each byte."""
+"""Fits a line to the write latency as a function of the size of the write, and lists the cases in which an estimate is
+not valid."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 MOST_SCATTER = 0.25
 """If the means scatter around the line by more than this share of their values (standard deviation), they do not follow
@@ -86,3 +87,39 @@ _TERMS = (
     lambda size, mean: 1 / mean,
     lambda size, mean: size / mean,
 )
+
+
+PROCESSOR_BOUND_NS = 100_000
+"""If a write takes less than this time, the processor limits how many messages a queue manager can carry."""
+LOOSE = 0.15
+"""If any mean deviates from the line by more than this share, the line does not fit well enough for the accuracy
+that the model claims."""
+
+_SLACK = 0.05
+"""The tolerance for writes outside the measured sizes."""
+
+SMALLER, LARGER, FAST, LOOSE_LINE = "smaller", "larger", "fast", "loose"
+TEXTS = MappingProxyType(
+    {
+        SMALLER: "the log's writes are smaller than the smallest writes that were measured",
+        LARGER: "the log's writes are larger than the largest writes that were measured",
+        FAST: (
+            "a write takes less than 100 us, so the processor is the limit, and a queue manager carries less than "
+            "estimated"
+        ),
+        LOOSE_LINE: f"a measured mean differs from the line by more than {100 * LOOSE:.0f} %",
+    }
+)
+"""Reservations by key, as clauses."""
+
+
+def reservations(line: Line, write_bytes: float, write_ns: float) -> tuple[str, ...]:
+    """Return the keys of the reservations about an estimate, given the size of its writes and their duration including
+    the remote delay."""
+    found = {
+        SMALLER: write_bytes < (1 - _SLACK) * line.smallest_bytes,
+        LARGER: write_bytes > (1 + _SLACK) * line.largest_bytes,
+        FAST: write_ns < PROCESSOR_BOUND_NS,
+        LOOSE_LINE: line.worst > LOOSE,
+    }
+    return tuple(key for key, holds in found.items() if holds)

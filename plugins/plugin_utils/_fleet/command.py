@@ -2,12 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The variables that apply to a whole command, for example the directory of its reports, or the runs to compare.
-
-A template at the level of a play or under ``run_once`` uses the variables of the first host of the play, which may
-belong to a different group than the others. Therefore, these variables are read only here, from all hosts of the play,
-and each must have one value.
-"""
+"""The variables and the hosts that apply to a whole command."""
 
 from __future__ import annotations
 
@@ -16,11 +11,12 @@ from typing import Any
 
 from ansible import constants
 
+from .._options.reading import read_option
 from .._options.table import option_names, own_names
 from .._run.answers import is_empty, plain
-from .blame import CONTROLLER
 from .expectation import SLICED
-from .settings import SettingsError, agreed, one_value, shown
+from .outcome import CONTROLLER
+from .settings import SettingsError, agreed, one_value, same_problem_once, shown
 
 OF_ANSIBLE = constants.INTERNAL_STATIC_VARS | {"ansible_failed_result", "ansible_failed_task"}
 """The variables that Ansible itself sets for tasks. Extra variables override some of them, for example
@@ -122,3 +118,32 @@ def check_not_of_hosts(names: Iterable[str], of_hosts: Mapping[str, Mapping[str,
                 f"{name} is a variable of {shown(hosts)}, but it would decide for every host: remove it "
                 f"there, and {NOT_OF_HOSTS[name]}"
             )
+
+
+SELECTING = "certify_hosts"
+WAY_OUT = (
+    "the hosts of a command cannot depend on variables of hosts and groups: remove the "
+    "variable there, and set it with -e"
+)
+
+
+def other_selections(asked: Any, said: Mapping[str, Any]) -> list[str]:
+    """Return a sentence for each pattern that differs from the one in ``asked``, with which the play was started.
+    ``said`` holds the value of the variable on each host; empty means that it is not set. Raises ValueError if a
+    pattern cannot be read.
+    """
+    pattern = read_option(SELECTING, asked)
+    others = {host: read_option(SELECTING, value) for host, value in said.items() if not is_empty(value)}
+    return same_problem_once(
+        {
+            host: [f"{SELECTING} is {other!r}, but this command has the hosts {pattern!r}: {WAY_OUT}"]
+            for host, other in others.items()
+            if other != pattern
+        }
+    )
+
+
+def of_the_play(seen: Any, own: Any) -> Any:
+    """Return the value that a play itself sets for a variable, or None. This is the value ``seen`` by a task on a host,
+    if it differs from the host's ``own`` value."""
+    return None if seen == own else seen

@@ -19,7 +19,7 @@ from ansible.inventory.manager import InventoryManager, split_host_pattern
 from ansible.module_utils.parsing.convert_bool import boolean
 
 from .._run.answers import is_empty
-from .blame import CONTROLLER
+from .outcome import CONTROLLER
 
 SLICED = "logdisk_sliced"
 """The extra variable that the sliced template of awx/logdisk.yml sets. A job cannot find out in any other way that it

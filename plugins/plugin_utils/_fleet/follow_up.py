@@ -2,8 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Describes how to stop a run and collect its results after its controller has ended: with two commands, or two AWX
-jobs."""
+"""Determines how this command was started, and how to stop a run and collect its results after its controller ended."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ import os
 from ansible import context
 
 from ...module_utils._command_lines import command, extra_variable
-from .._run.surroundings import in_awx, vanishes
+from .._run.surroundings import has_playbooks, in_awx, vanishes
 
 
 def commands(run_path: str, kept: bool = False) -> str:
@@ -64,3 +63,11 @@ def _jobs(run_id: str, lost: bool) -> str:
             "playbooks/collect.yml could collect them."
         )
     return f"{end}\nTo collect its results, start one with playbooks/collect.yml and collect_run: {run_id}"
+
+
+def playbooks_in() -> str | None:
+    """Return the directory of the playbooks in the form used by this command; empty if the command uses their names in
+    the collection. The result is None if there is no command."""
+    arguments = context.CLIARGS.get("args") or ()
+    directories = (os.path.dirname(argument) or "." for argument in map(str, arguments) if argument.endswith(".yml"))
+    return next(filter(has_playbooks, directories), "") if arguments else None

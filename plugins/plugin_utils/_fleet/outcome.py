@@ -2,14 +2,14 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The outcome of a run, for pipelines: a verdict, incorrect usage, or an internal error. The exit status cannot
-distinguish them, because it is the same for every failed task."""
+"""The outcome of a run, for pipelines: a verdict, incorrect usage, or an error; and which hosts fail because of
+problems of the whole fleet."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -128,3 +128,26 @@ def _cut(text: str, most: int) -> str:
 
 def _size(text: str) -> int:
     return len(json.dumps(text)) + 2
+
+
+CONTROLLER = "localhost"
+
+
+def blamed(play_hosts: Sequence[str]) -> list[str]:
+    """Return the hosts that fail because of problems of the fleet: the controller or, if a limit excludes it from the
+    play, every host of the play."""
+    return [CONTROLLER] if CONTROLLER in play_hosts else list(play_hosts)
+
+
+def with_fleet(failures: Mapping[str, str], fleet_problems: Sequence[str], play_hosts: Sequence[str]) -> dict[str, str]:
+    """Return the message with which each host fails: its own message and, for hosts that fail because of the fleet,
+    also the fleet's problems."""
+    if not fleet_problems:
+        return dict(failures)
+    return {
+        **failures,
+        **{
+            host: " | ".join([*fleet_problems, *([failures[host]] if host in failures else [])])
+            for host in blamed(play_hosts)
+        },
+    }

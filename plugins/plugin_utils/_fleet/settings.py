@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The settings of a whole run, which must be the same for every host under test."""
+"""The settings of a whole run, which must be the same for every host under test, and the options that confirm what is
+done to a host."""
 
 from __future__ import annotations
 
@@ -12,9 +13,10 @@ from typing import Any, TypeVar
 from ...module_utils import _units
 from .._estimate.target import read_target
 from .._options.reading import read_option
-from .._run.answers import read_list
-from .._run.comparison import LAST
-from .start_instant import read_start_at
+from .._run.answers import read_list, template_in
+from .._run.parameters import LAST
+from .._run.tester_options import OptionError
+from .schedule import read_start_at
 
 SHOWN_HOSTS = 5
 MOST_DAYS = 3650
@@ -163,3 +165,22 @@ def shown(hosts: list[str]) -> str:
     """Return the names of hosts, or the first few names and how many more there are."""
     more = f" and {len(hosts) - SHOWN_HOSTS} more" if len(hosts) > SHOWN_HOSTS else ""
     return ", ".join(hosts[:SHOWN_HOSTS]) + more
+
+
+def refuse_computed(option: str, value: Any) -> None:
+    """Raise OptionError if an option is a template in the inventory, because a template would confirm every host."""
+    template = template_in(value)
+    if template:
+        raise OptionError(
+            f"{option} is computed ({template}), so it would confirm every host: write the name "
+            "of the host, in its host_vars"
+        )
+
+
+def refuse_unconfirmed(option: str, value: str, host: str, what: str) -> None:
+    """Raise OptionError if the value of an option is not the name of the host; ``what`` is done only if it is."""
+    if value != host:
+        raise OptionError(
+            f"{option} is {value or 'empty'}, but {what} only if it is the host's own name in the inventory: set it "
+            "for each host, in its host_vars"
+        )

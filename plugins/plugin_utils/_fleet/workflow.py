@@ -2,11 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Finds the runs of an AWX workflow, from the artifacts of its jobs and from the job that each run names.
-
-The slices of a job share a separate workflow job. The node that merges them knows only the enclosing workflow job, and
-finds the separate workflow job in the runs that the artifacts name. Artifacts of jobs are untrusted.
-"""
+"""Identifies the AWX or Automation Platform job that runs this playbook, and finds the runs of its workflow."""
 
 from __future__ import annotations
 
@@ -88,3 +84,28 @@ def described(directory: RunDirectory) -> str:
 
 def _job_of(directory: RunDirectory) -> Mapping[str, Any]:
     return as_dict((directory.run.get("controller") or {}).get("job"))
+
+
+MOST_CHARACTERS = 200
+PREFIXES = ("awx_", "tower_")
+"""Automation Platform passes each variable under both names, but AWX only under the first one."""
+_NAMES = {
+    "id": "job_id",
+    "template": "job_template_name",
+    "workflow_job_id": "workflow_job_id",
+    "launched_by": "user_name",
+    "schedule": "schedule_name",
+    "inventory": "inventory_name",
+    "project_revision": "project_revision",
+}
+
+
+def job_of(variables: Mapping[str, Any]) -> dict[str, str]:
+    """Return the facts about the job, as text of limited length. Outside AWX, there are none."""
+    found = {key: _first(variables, name) for key, name in _NAMES.items()}
+    return {key: text for key, text in found.items() if text}
+
+
+def _first(variables: Mapping[str, Any], name: str) -> str:
+    given = (variables.get(prefix + name) for prefix in PREFIXES)
+    return next((printable(str(value))[:MOST_CHARACTERS] for value in given if value not in (None, "")), "")

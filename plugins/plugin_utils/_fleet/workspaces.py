@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .._options.reserve import reserve_option
+from .._options.reading import reserve_option
 from .._run.shapes import as_dict
 
 BY_ROOT = "always"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._run.verdicts import GOOD
-from .._run.volume_class import volume_class
+from .._run.volume_identity import volume_class
 from .certificate import ENVIRONMENT, FIGURES
 
 Content = Mapping[str, Any]

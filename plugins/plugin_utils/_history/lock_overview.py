@@ -13,7 +13,7 @@ from typing import Any
 
 from ...module_utils import _units
 from .._run import open_metrics as om
-from .lock_states import PairStatus
+from .lock_result import PairStatus
 from .problem import LOCKS, Problem
 from .states import EXPIRED, FAILED, MOST_URGENT_FIRST, NONE, REVOKED, Today
 

@@ -11,16 +11,15 @@ import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .._judge.worst import worst
 from .._records.locks import LOCKS
-from .._run.canonical import fingerprint
 from .._run.directory import RunDirectory
+from .._run.files import fingerprint
 from .._run.lock_steps import KEPT, STEPS, TAKEOVERS, figure, rows_of
 from .._run.profiles import profile_text
 from .._run.record import HostRecord
 from .._run.run_files import RunDirectoryError
 from .._run.table_reader import printable
-from .._run.verdicts import ERROR, FAIL, GOOD, WORST_FIRST
+from .._run.verdicts import ERROR, FAIL, GOOD, WORST_FIRST, worst
 from .dating import date_of
 from .lock_result import LockResult
 

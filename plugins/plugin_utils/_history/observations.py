@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...module_utils import _units
-from .._run.canonical import fingerprint
 from .._run.directory import RunDirectory
+from .._run.files import fingerprint
 from .._run.profiles import profile_text
 from .._run.record import HostRecord, host_label
 from .._run.table_reader import printable

@@ -24,7 +24,7 @@ from .._run.words import days_text
 from .changed import Line, Since, key_of
 from .cut_result import CutResult
 from .lock_overview import pair_entry, pair_lines, pair_metrics, pair_problems, states_by_host
-from .lock_states import PairStatus
+from .lock_result import PairStatus
 from .observations import Observed, elsewhere_lines, observed_entry, observed_text, place_of
 from .observed_result import ObservedResult
 from .planned import Planned

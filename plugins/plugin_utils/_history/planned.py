@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from .._judge.host import SKIPPED
-from .._judge.moved import moved_unasked
-from .._run.canonical import fingerprint
+from .._judge.notes import moved_unasked
 from .._run.directory import RunDirectory
+from .._run.files import fingerprint
 from .._run.moment import is_moment
 from .._run.profiles import can_certify, profile_data
 from .._run.record import DEFAULT_VOLUME, HostRecord

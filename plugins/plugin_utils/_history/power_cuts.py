@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._durability.cut import LOST
-from .._judge.comparison import can_be_compared
-from .._judge.power_cuts import wanted_cuts
-from .._run.canonical import fingerprint
+from .._judge.added_verdict import can_be_compared, wanted_cuts
 from .._run.directory import RunDirectory
+from .._run.files import fingerprint
 from .._run.profiles import profile_data
 from .._run.record import HostRecord
 from .._run.table_reader import printable

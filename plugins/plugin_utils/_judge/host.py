@@ -37,7 +37,7 @@ from .._run.findings import SKIPPED as LEFT_OUT
 from .._run.record import HostRecord
 from .._run.table_reader import TablesError
 from .._run.tables import Tables
-from .._run.verdicts import DEFAULT_FAIL_ON, ERROR, FAIL, GOOD, INCONCLUSIVE, MISSING, PASS, WARN
+from .._run.verdicts import DEFAULT_FAIL_ON, ERROR, FAIL, GOOD, INCONCLUSIVE, MISSING, PASS, WARN, worst
 from .capacity import LOAD_SEARCH, LOAD_TARGET, Capacity, capacity_of, counting, unproven
 from .disturbance import disturbances, freeze_behind, io_limits_behind
 from .early_end import finding_of_early_end, leave_open
@@ -45,10 +45,9 @@ from .evidence import confidence_of
 from .fidelity import deviations
 from .limits import Case, findings_of, judge_capacity, judge_limit, judge_target_operations
 from .metrics import CAPACITY, HIGHEST
-from .plateau import plateaus
 from .profile import Profile
 from .rows import limits_on_pace
-from .worst import worst
+from .throttling import plateaus
 
 SKIPPED = "skipped"
 """The key that names the queue manager that a host leaves out, for a planned volume and in the error of a record."""

@@ -9,17 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .._run.comparison import is_asked
 from .._run.directory import RunDirectory
 from .._run.findings import OTHER_MOUNT, STANDING, THROTTLED
+from .._run.parameters import is_asked
 from .._run.profiles import profile_data
 from .._run.record import HostRecord
 from .._run.verdicts import INCONCLUSIVE
-from .added_verdict import judged_also
-from .comparison import judged_with
+from .added_verdict import judged_also, judged_with, judged_with_cuts, wanted_cuts
 from .early_end import doubt_about_kept_steps
-from .moved import doubt_about_mount
-from .power_cuts import judged_with_cuts, wanted_cuts
+from .notes import doubt_about_mount
 
 
 def judged_record(directory: RunDirectory, folder: str) -> HostRecord:

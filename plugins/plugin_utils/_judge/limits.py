@@ -33,19 +33,16 @@ from .._run.findings import (
 )
 from .._run.record import HostRecord
 from .._run.tables import Tables
-from .._run.verdicts import FAIL, GOOD, INCONCLUSIVE, PASS, WARN, rank
-from .averages import slowest_since_restart_ns, why_no_figure
+from .._run.verdicts import FAIL, GOOD, INCONCLUSIVE, PASS, WARN, badness, rank
 from .capacity import Capacity
 from .disturbance import IO_LIMIT, disturbances, freeze_behind, io_limits_behind
 from .early_end import is_left_open
 from .evidence import Confidence, evidence_of, is_tested, knows_time_of_worker, seconds_of
 from .metrics import AS_IT_STANDS, BATCH_MEANS, HIGHEST, MARGIN, METRICS, ONCE, RUN, TARGET
-from .percentile import figure_of
 from .profile import WARN as SEVERITY_WARN
 from .profile import Limit, Profile, Range
-from .rows import is_beside_the_point, rows_of
+from .rows import figure_of, is_beside_the_point, rows_of, slowest_since_restart_ns, why_no_figure
 from .statistics import Evidence, rare_second_share
-from .worst import badness
 
 _NO_ROW = dict.fromkeys(KEY_COLUMNS)
 _OF_SECONDS = ("latency_max", "interval_bytes_per_s_min")

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._run.directory import RunDirectory
-from .._run.merged_settings import COMMON, merged_settings
 from .._run.moment import CLOCK_TOLERANCE_S, later, utc_now
 from .._run.names import volume_folder
+from .._run.parameters import COMMON, merged_settings
 from .._run.profiles import can_certify, profile_data
 from .._run.record import HostRecord
 from .._run.run_files import RunDirectoryError

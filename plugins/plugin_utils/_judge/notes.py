@@ -2,17 +2,21 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Notes about a measurement, as findings without a verdict: a wrong clock, a shared disk, or an unsteady latency."""
+"""Notes about a measurement, as findings without a verdict: a wrong clock, writes that seem not to be flushed, another
+mount point than before."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from ...module_utils import _mounts
 from .._run.columns import ALL_WORKERS
-from .._run.findings import AS_THEY_STAND, CLOCK, SHARED_DISK, UNSTEADY, Finding, finding, is_finding
-from .._run.record import DISK_SHARED_WITH
+from .._run.findings import AS_THEY_STAND, CLOCK, MOVED, NO_FLUSH, SHARED_DISK, UNSTEADY, Finding, finding, is_finding
+from .._run.record import DISK_SHARED_WITH, HostRecord
+from .._run.table_reader import DECIMAL_PATTERN
 from .._run.tables import Tables
+from .._run.verdicts import INCONCLUSIVE
 from .profile import Profile
 
 CLOCK_BOUND_S = 1.0
@@ -53,3 +57,59 @@ def confidence_notes(profile: Profile) -> list[Finding]:
     if profile.confidence is None or not any(limit.metric.of_responses for limit in profile.limits):
         return []
     return [finding(AS_THEY_STAND, None)]
+
+
+PROBE_PREFIX = "sync_probe_"
+"""Prefix of the keys in run.csv with the cost of a plain and a synchronous write before the test; these keys are
+added to the facts of the host."""
+
+NO_FLUSH_BELOW = 1.2
+"""Below this ratio of the medians, a synchronous write costs as much as a plain one. Disks that acknowledge flushes at
+once have shown ratios of 1.7 and more."""
+
+_BARRIERS_OFF = ("nobarrier", "barrier=0")
+
+
+def flush_notes(facts: Mapping[str, Any]) -> list[Finding]:
+    """Return a note if no flush seems to be sent to the device; none if this is unknown, as for a network file
+    system."""
+    off = [option for option in str(facts.get("mount_options") or "").split(",") if option in _BARRIERS_OFF]
+    if off:
+        return [finding(NO_FLUSH, None, cause="mounted", option=off[0])]
+    plain_ns, sync_ns = (_number(facts.get(f"{PROBE_PREFIX}{kind}_p50_ns")) for kind in ("plain", "sync"))
+    cache = facts.get("device_write_cache")
+    if not cache or not plain_ns or not sync_ns or sync_ns / plain_ns >= NO_FLUSH_BELOW:
+        return []
+    return [
+        finding(
+            NO_FLUSH,
+            None,
+            cause="write through" if cache == "write through" else "unknown",
+            sync_ns=sync_ns,
+            plain_ns=plain_ns,
+        )
+    ]
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if DECIMAL_PATTERN.match(str(value)) else None
+
+
+def moved_unasked(record: HostRecord) -> Finding | None:
+    """Return the note about the other mount point, unless the user named the new one."""
+    named = _mounts.points_in(str(record.workspace.get("expect_mount") or ""))
+    return next((note for note in record.noted if note["kind"] == MOVED and note["mount_point"] not in named), None)
+
+
+def doubt_about_mount(record: HostRecord) -> dict[str, str] | None:
+    """Return a verdict with its reason if it is not known whether the right file system was measured; otherwise
+    None."""
+    note = moved_unasked(record)
+    if note is None:
+        return None
+    return {
+        "verdict": INCONCLUSIVE,
+        "reason": f"it measured {note['volume']} at {note['mount_point']}, and not at {note['before']}, as the run "
+        f"{note['run_id']} did: mount the file system and measure it again or, if it has moved, set "
+        f"workspace_expect_mount: {note['mount_point']}",
+    }

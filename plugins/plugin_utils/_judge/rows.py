@@ -2,15 +2,20 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Determines which rows of the tables a limit judges."""
+"""Determines which rows of the tables a limit judges, and the figure of such a row: a column, a percentile, or an
+average that MQ's own statistics contain."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
+from .._numerics.percentile import percentile_ns
 from .._run.columns import ALL_STREAMS, Row
+from .._run.record import HostRecord
+from .._run.table_reader import TablesError
 from .._run.tables import Tables
-from .metrics import METRICS, NOT_STARTED
+from .metrics import METRICS, NOT_STARTED, SHARE_OF_OPERATIONS, Metric
 from .profile import FAIL, Limit
 from .profile_reader import of_every_profile
 
@@ -66,3 +71,58 @@ def _of_stream(limit: Limit, tables: Tables) -> list[Row]:
     together = tables.layout.adds_up and limit.metric.adds_up and not limit.operation and limit.stream != ALL_STREAMS
     rows = tables.streams_together if together else tables.results
     return [row for row in rows if limit.applies_to(row, tables.step_size) and not tables.repeats_all(row)]
+
+
+def figure_of(metric: Metric, row: Row, tables: Tables) -> Any:
+    """Return the figure of a row in the metric's base unit, or None. If no operation returned, there is
+    a figure only for metrics that also count an operation in flight, or one that was due but did not start.
+
+    Raises TablesError if the histogram does not contain all operations of the row.
+    """
+    if metric.figure:
+        return metric.figure(row, tables)
+    not_started = row.get("operations_not_started") or 0
+    if not row["operations"] and not metric.at_least_column and not (metric.of_responses and not_started):
+        return None
+    if metric.column in row or metric.allowed_share is None:
+        return row.get(metric.column)
+    if metric.method == SHARE_OF_OPERATIONS:
+        return _percentile(metric, tables.latencies_of(row), row, row["operations"], "latency_max_ns", "histogram.csv")
+    if metric.of_responses and tables.layout.paced and row.get("operations_not_started") is not None:
+        return _percentile(
+            metric, tables.responses_of(row), row, row["operations"] + not_started, "response_max_ns", "responses.csv"
+        )
+    return None
+
+
+def _percentile(
+    metric: Metric, buckets: list[tuple[int, int]], row: Row, operations: int, longest: str, table: str
+) -> int | None:
+    if sum(count for dummy, count in buckets) != operations:
+        raise TablesError(f"{table} and results.csv differ in the operations of step {row['step']}.")
+    return percentile_ns(buckets, metric.allowed_share, row[longest])
+
+
+_SLOWEST = "slowest_write_since_restart_ns"
+
+
+def slowest_since_restart_ns(limit: Limit, record: HostRecord) -> int | None:
+    """Return the duration of the slowest write since the queue manager started, if this duration meets a limit on the
+    slowest write. In that case, no observed write can break the limit."""
+    slowest = _slowest(record)
+    return None if limit.metric.name != "latency_max" or slowest is None or limit.broken_by(slowest) else slowest
+
+
+def why_no_figure(limit: Limit, record: HostRecord) -> dict[str, Any]:
+    """Return why there is no figure."""
+    if limit.metric.allowed_share is not None:
+        return {"code": "no_percentiles_published"}
+    slowest = _slowest(record)
+    if limit.metric.name == "latency_max" and slowest is not None:
+        return {"code": "only_slowest_since_restart", "slowest_ns": slowest}
+    return {"code": "not_published"}
+
+
+def _slowest(record: HostRecord) -> int | None:
+    slowest = ((record.own or {}).get("facts") or {}).get(_SLOWEST)
+    return slowest if isinstance(slowest, int) else None

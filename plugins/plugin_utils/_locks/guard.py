@@ -2,19 +2,72 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The guard of a host, which protects it during steps that cut it off or cut its power. The guard reports whether a
-queue manager is running on the host. As root, it also cuts the host off from a file server and reconnects it."""
+"""The guard of a host, which protects it during steps that cut it off or its power; it is made from modules of this
+collection and sent to the host's Python."""
 
 from __future__ import annotations
 
+import ast
 import threading
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
 from .._run.table_reader import printable
 from .line_stream import SSH_FAILED, LineStream
-from .remote_program import LOADER, program
 from .step import not_covered, undecided
+
+PACKAGE = "ansible_collections.mqops.logdisk.plugins.module_utils"
+_FOLDER = Path(__file__).parents[2] / "module_utils"
+
+LOADER = """
+import os, sys
+length, text = int(sys.argv[1]), b""
+while len(text) < length:
+    text += os.read(0, length - len(text)) or sys.exit(1)
+exec(text.decode())
+"""
+"""The program that is started on the host. It reads another program from its input and runs it. Its first argument is
+the length of that program."""
+
+_FRAME = """
+import sys, types
+for name, text in {sources!r}:
+    module = types.ModuleType(name)
+    sys.modules[name] = module
+    if text is None:
+        module.__path__ = []
+    else:
+        exec(compile(text, name, "exec"), module.__dict__)
+    if "." in name:
+        setattr(sys.modules[name.rpartition(".")[0]], name.rpartition(".")[2], module)
+sys.modules[{main!r}].main(sys.argv[2:])
+"""
+
+
+def program(name: str) -> bytes:
+    """Return a program that calls ``main`` of a module of ``module_utils`` with all of its own arguments except the
+    first."""
+    parts = PACKAGE.split(".")
+    packages = [(".".join(parts[: number + 1]), None) for number in range(len(parts))]
+    modules = [(f"{PACKAGE}.{each}", _source(each)) for each in _needed(name)]
+    return _FRAME.format(sources=[*packages, *modules], main=f"{PACKAGE}.{name}").encode("utf-8")
+
+
+def _needed(name: str) -> list[str]:
+    """Return the names of a module and of the modules that it imports, in an order in which each module follows those
+    that it imports."""
+    found: list[str] = []
+    for node in ast.walk(ast.parse(_source(name))):
+        if isinstance(node, ast.ImportFrom) and node.level == 1 and not node.module:
+            for alias in node.names:
+                found += [each for each in _needed(alias.name) if each not in found]
+    return [*found, name]
+
+
+def _source(name: str) -> str:
+    return (_FOLDER / f"{name}.py").read_text(encoding="utf-8")
+
 
 MODULE = "_lock_guard"
 """The module that runs on the host."""

@@ -37,16 +37,11 @@ from .locker import Clock, Lockers
 from .pairs import Pair
 from .stage import LOCK, LOG, LOG_BYTES, NONCE, OPEN_LOG, RECORD, Stage
 from .step import Figures, as_dict, not_covered, outcome_of, undecided
-from .steps.concurrent_updates import concurrent_updates
+from .steps.basic import WAYS, concurrent_updates, hand_over, lock_count, same_host, second_refused, under_load
 from .steps.cut_off import cut_off
-from .steps.hand_over import WAYS, hand_over
-from .steps.host_lost import Return, host_lost
-from .steps.lock_count import lock_count
-from .steps.pod_deleted import pod_deleted
-from .steps.second_refused import same_host, second_refused
+from .steps.host_lost import Return, host_lost, pod_deleted
 from .steps.server_failover import grace_period_s, server_failover
 from .steps.settings import refuse_settings, same_file_system
-from .steps.under_load import under_load
 
 READY_S = 60.0
 """How long the start of a tester may take."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .._run.shared_storage import share_storage
+from .._run.volume_identity import share_storage
 
 
 class PairsError(ValueError):

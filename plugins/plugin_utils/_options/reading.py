@@ -2,11 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Reads the values of options that an inventory or a survey provides.
-
-Every option is read here, according to its argument spec. An empty answer means that the option is not given.
-docs/awx.md describes the possible answers of a survey.
-"""
+"""Reads the values of options that an inventory, a survey or a preset provides."""
 
 from __future__ import annotations
 
@@ -18,11 +14,53 @@ from typing import Any
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.parsing.convert_bool import boolean
 
+from ...module_utils import _units
 from .._run.answers import is_empty, is_pasted, plain, read_dictionary, read_list, read_yaml_list, template_in
 from .._run.definitions import shown
-from .presets import DECIDED, PRESET, contradiction, values_of
-from .reserve import reserve_option
 from .table import FROM_HOSTS, OF_PLAYBOOKS, options
+
+PRESET = "sweep_preset"
+"""The option that names a preset."""
+PRESETS: dict[str, dict[str, Any]] = {
+    "certify": {},
+    "look": {
+        "gate_profile": "look",
+        "sweep_duration": 3,
+        "sweep_warmup": 1,
+        "sweep_file_size": "16M",
+        "sweep_files": 4,
+    },
+}
+"""The values that replace the defaults of options, by preset."""
+DECIDED = ("gate_profile",)
+"""The options of a preset that cannot be overridden, because a preset is judged by its own profile."""
+
+
+def values_of(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of the preset that is named in the values of options."""
+    return PRESETS.get(str(options.get(PRESET)), {})
+
+
+def contradiction(name: str, preset: str) -> str:
+    """Return a sentence about an extra variable that contradicts a preset."""
+    return (
+        f"{name}, an extra variable, contradicts {PRESET}: {preset}, which always has {name}: {PRESETS[preset][name]}. "
+        f"Leave {name} out of the extra variables, or leave {PRESET} out and set the other options of the sweep "
+        "themselves"
+    )
+
+
+def reserve_option(reserve: str) -> dict[str, Any]:
+    """Return the module's option for a reserve, which is given as a size or as a share of the file system. Raises
+    ValueError."""
+    number, percent, rest = reserve.strip().partition("%")
+    if not percent or rest:
+        return {"reserve_bytes": _units.parse_size(reserve.strip())}
+    share = _units.parse_ratio(f"{number}%")
+    if share >= 1:
+        raise ValueError(f"{reserve!r} is not a share from 0 to below 100 %")
+    return {"reserve_share": share}
+
 
 LEAST = {"sweep_nice": -20}
 """The smallest allowed value of numbers that may be negative."""

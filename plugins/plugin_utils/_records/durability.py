@@ -14,17 +14,15 @@ from .._durability.cut import CHECK_KEPT, CHECK_LOST
 from .._english.findings import in_words
 from .._english.verdicts import NOTHING_MEASURED
 from .._judge.durability import chance_bound, claim_of, findings_of, losses_of, torn_notes
-from .._judge.flushes import flush_notes
-from .._judge.worst import worst
+from .._judge.notes import flush_notes
 from .._kinds import CHECK_MODE
 from .._run.findings import PREFLIGHT, finding
 from .._run.record import HostRecord
 from .._run.table_reader import TablesError
 from .._run.tables import parse_run
-from .._run.verdicts import PASS
+from .._run.verdicts import PASS, worst
 from .._run.words import words_of
-from .host import IDENTITY_PREFIXES, blank
-from .noted import with_notes
+from .host import IDENTITY_PREFIXES, blank, with_notes
 
 DURABILITY = "durability"
 """The kind of these records."""

@@ -2,13 +2,14 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The record of a host: the facts about it, its verdict, and the sentences about both."""
+"""The record of a host: the facts about it, its verdict, the sentences about it, and its notes, also if it was not
+measured because of an error."""
 
 from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,13 +22,13 @@ from .._estimate.target import TARGET_FACTS
 from .._judge.capacity import LOAD_TARGET, Capacity
 from .._judge.early_end import notes_of_kept_steps
 from .._judge.fidelity import fidelity_notes
-from .._judge.flushes import PROBE_PREFIX, flush_notes
 from .._judge.host import SKIPPED, finding_of_error, judge_host, unmeasured
-from .._judge.notes import clock_notes, confidence_notes, sharing_notes, unsteady_notes
+from .._judge.notes import PROBE_PREFIX, clock_notes, confidence_notes, flush_notes, sharing_notes, unsteady_notes
 from .._judge.profile import Profile
 from .._judge.profile_reader import load_profile
 from .._kinds import CHECK_MODE, DEFAULT
-from .._run.findings import PLATEAU, PREFLIGHT, UNUSABLE_TABLES, Finding, finding, is_data
+from .._run.directory import RunDirectory
+from .._run.findings import PLATEAU, PREFLIGHT, UNUSABLE_TABLES, Finding, finding, is_data, is_finding
 from .._run.moment import utc_now
 from .._run.profiles import profile_data, profile_key
 from .._run.record import ERROR as NO_MEASUREMENT
@@ -35,8 +36,28 @@ from .._run.record import HostRecord
 from .._run.table_reader import TablesError
 from .._run.tables import Tables, parse_tables
 from .._run.verdicts import ERROR, MISSING, WARN
-from .._run.words import words_of
-from .noted import with_notes
+from .._run.words import Words, words_of
+
+
+def with_notes(record: HostRecord, notes: Iterable[Finding], words: Words) -> HostRecord:
+    """Return a record with additional notes, without duplicates. A note is left out if its figures, which come from
+    hosts, are not valid in a record."""
+    known = [note for note in notes if is_finding(note) and note not in record.noted]
+    return replace(
+        record, noted=[*record.noted, *known], notes=[*record.notes, *(in_words(note, words) for note in known)]
+    )
+
+
+def note(
+    directory: RunDirectory, host: str, volume: str, notes: Iterable[Finding], facts: Mapping[str, Any] | None = None
+) -> bool:
+    """Add notes and facts to a stored record. Returns False if there is no stored record. Raises RunDirectoryError."""
+
+    def change(record: HostRecord) -> HostRecord:
+        return replace(with_notes(record, notes, words_of(record.load_unit)), facts={**record.facts, **(facts or {})})
+
+    return directory.records.amend(host, volume, change)
+
 
 WORKSPACE_KEYS = ("path", "queue_managers", "directories", "unknown", "expect_mount")
 """The keys of the workspace in a record."""
@@ -248,3 +269,35 @@ def _group(table: Mapping[str, str], prefix: str) -> dict[str, str] | None:
     """Return the non-empty keys that start with ``prefix``, without it; None if there are none."""
     found = {key[len(prefix) :]: value for key, value in table.items() if key.startswith(prefix) and value != ""}
     return found or None
+
+
+def file_error(
+    directory: RunDirectory,
+    host: str,
+    volume: str,
+    stage: str,
+    reason: str,
+    facts: Mapping[str, Any],
+    verdict: str = ERROR,
+) -> HostRecord | None:
+    """Store the record of a volume with the reason, and return it. Returns None if the volume already has a record,
+    which contains more information.
+
+    Raises RunDirectoryError.
+    """
+    filed = directory.records.find(host, volume)
+    if filed is not None and filed.verdict != MISSING:
+        return None
+    record = error(directory.run, host, volume, stage, verdict, reason, dict(facts))
+    directory.records.write(record)
+    return record
+
+
+def file_skipped(
+    directory: RunDirectory, host: str, volume: str, stage: str, reason: str, queue_manager: str
+) -> HostRecord:
+    """Store the record of a queue manager that was left out on a host because its log is not there. Raises
+    RunDirectoryError."""
+    record = skipped(directory.run, host, volume, stage, reason, queue_manager)
+    directory.records.write(record)
+    return record

@@ -16,17 +16,15 @@ from .._english.lock_figures import pair_text
 from .._english.verdicts import NOTHING_MEASURED
 from .._judge.lock_limits import limits_of
 from .._judge.locks import NO_PAIR, findings_of, notes_of
-from .._judge.worst import worst
 from .._kinds import CHECK_MODE
 from .._run.findings import LOCK_UNDECIDED, PREFLIGHT, finding
 from .._run.lock_steps import SECOND_REFUSED
 from .._run.profiles import profile_data
 from .._run.record import HostRecord
 from .._run.shapes import PLAIN, fits
-from .._run.verdicts import INCONCLUSIVE
+from .._run.verdicts import INCONCLUSIVE, worst
 from .._run.words import words_of
-from .host import blank, profile_of
-from .noted import with_notes
+from .host import blank, profile_of, with_notes
 
 LOCKS = "locks"
 """The kind of these records."""

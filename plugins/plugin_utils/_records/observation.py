@@ -21,8 +21,7 @@ from .._run.record import HostRecord
 from .._run.table_reader import TablesError
 from .._run.tables import parse_tables
 from .._run.words import words_of
-from .host import IDENTITY_PREFIXES, blank, judge_record, profile_of, tester_of, unusable
-from .noted import with_notes
+from .host import IDENTITY_PREFIXES, blank, judge_record, profile_of, tester_of, unusable, with_notes
 
 OBSERVATION = "observation"
 """The kind of these records."""

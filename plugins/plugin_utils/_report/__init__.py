@@ -16,8 +16,7 @@ from .._records.fleet import REPORT, judge_run
 from .._run.directory import RunDirectory
 from .._run.files import read_file, write_text
 from .._run.names import SIGNATURE, SUMMARY
-from .._run.playbooks import as_started
-from .._run.surroundings import vanishes
+from .._run.surroundings import as_started, vanishes
 from .formats import RENDERERS
 from .model import build_model
 

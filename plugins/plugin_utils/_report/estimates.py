@@ -16,9 +16,8 @@ from markupsafe import Markup
 from ...module_utils._units import format_duration, format_number, format_rate, format_ratio, format_size
 from .._english.phrases import phrase, plural
 from .._estimate.basis import Basis, Estimate
-from .._estimate.commits import NS_PER_KM
-from .._estimate.reservations import TEXTS, reservations
-from .._estimate.round_trips import RoundTrips, estimate_round_trips
+from .._estimate.commits import NS_PER_KM, RoundTrips, estimate_round_trips
+from .._estimate.line import TEXTS, reservations
 from .._estimate.target import target_of
 from .charts.axes import thinned
 from .charts.estimates import estimate_charts

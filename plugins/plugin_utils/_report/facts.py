@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...module_utils._units import format_duration, format_ratio, format_size
-from .._judge.flushes import NO_FLUSH_BELOW
+from .._judge.notes import NO_FLUSH_BELOW
 from .._run.shapes import Within, fits
 from .._run.table_reader import DECIMAL_PATTERN
 

@@ -28,7 +28,6 @@ from .._judge.limits import worker_name
 from .._judge.profile import Limit
 from .._judge.profile_reader import load_profile
 from .._judge.statistics import AS_IT_STANDS
-from .._judge.worst import badness, worst
 from .._kinds import CHECK_MODE, kind_named, kind_of
 from .._kinds.kind import Kind
 from .._records.fleet import GATE, missing_hosts, with_verdict
@@ -41,8 +40,8 @@ from .._run.run_files import RunDirectoryError
 from .._run.table_reader import TablesError, printable
 from .._run.tables import Tables, parse_tables
 from .._run.tester_options import with_variables
-from .._run.verdicts import ERROR, FAIL, GOOD, INCONCLUSIVE, PASS, WARN, WORST_FIRST, rank
-from .._run.volume_class import volume_class
+from .._run.verdicts import ERROR, FAIL, GOOD, INCONCLUSIVE, PASS, WARN, WORST_FIRST, badness, rank, worst
+from .._run.volume_identity import volume_class
 from .._run.words import Words, words_of
 from .capacity import ShownCapacity, shown_capacity
 from .folding import and_list, common_domain, fold_names, without_domain

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...module_utils._command_lines import command, extra_variable
-from .._options.presets import PRESET, values_of
+from .._options.reading import PRESET, values_of
 from .._run.columns import STREAMS
 from .._run.parameters import VARIES
 from .._run.table_reader import printable

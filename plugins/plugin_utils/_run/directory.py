@@ -33,14 +33,11 @@ from typing import Any
 
 from .._kinds import CHECK_MODE, DEFAULT, KINDS, kind_of
 from .._kinds.kind import Kind
-from .beside_records import Certificates, comparisons, power_cuts
-from .compressed import LARGE_RUN_HOSTS
-from .expected_volumes import Volumes
-from .files import replace_link, write_file
+from .files import LARGE_RUN_HOSTS, replace_link, write_file
 from .findings import is_finding
 from .moment import utc_now
 from .names import HOSTS, MANIFEST, RUN, VERDICT, is_run_id, latest, new_run_id, volume_folder
-from .orders import Orders, Samples
+from .orders import Certificates, Orders, Samples, Volumes, comparisons, power_cuts
 from .records import Records
 from .run_files import (
     MAX_RUN_BYTES,

@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The data about a host before its record exists: its orders, the rounds of a search, and the samples of an
-observation."""
+"""The data about a host besides its records: its orders, the rounds of a search, the volumes that it is expected to
+report, and the results from the history in the folder of a record."""
 
 from __future__ import annotations
 
@@ -11,9 +11,24 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .names import ORDER, SAMPLES, round_folder, volume_folder
+from .names import (
+    CERTIFICATE,
+    COMPARISON,
+    DISCOVERED,
+    HOSTS,
+    ORDER,
+    POWER_CUTS,
+    SAMPLES,
+    VOLUMES,
+    host_folder,
+    round_folder,
+    safe_name,
+    volume_folder,
+)
+from .record import DEFAULT_VOLUME
+from .records import Records
 from .run_files import MAX_TABLE_BYTES, RunDirectoryError, RunFiles
-from .shapes import Items, Keys, Maybe, Within, check
+from .shapes import Items, Keys, Maybe, Within, check, misfit
 
 MAX_SAMPLES_BYTES = 80 << 20
 """The largest number of bytes that is accepted from one observer. An observer ends when its samples reach 64 MiB, but
@@ -101,3 +116,126 @@ class Samples:
         """Return everything that an observer has written, or empty if nothing was received. Raises
         RunDirectoryError."""
         return self._files.read("The samples", MAX_SAMPLES_BYTES, volume_folder(host, volume), SAMPLES) or b""
+
+
+MAX_CERTIFICATE_BYTES = 16 << 20
+
+
+class Said:
+    """A file with a result about the volume of a folder, in addition to the record, which compares the volume with its
+    limits. ``name`` is the name of the file, and ``what`` describes its content."""
+
+    def __init__(self, files: RunFiles, name: str, what: str) -> None:
+        self._files = files
+        self._name = name
+        self._what = what
+
+    def write(self, folder: str, said: Mapping[str, Any]) -> None:
+        """Write the result, and remove data that it makes obsolete. Nothing is removed if the result is unchanged.
+        Raises RunDirectoryError."""
+        if self.read(folder) == said:
+            return
+        with self._files.writing(self._what, folder, self._name):
+            self._files.write_json(folder, self._name, said)
+            self._files.outdate(folder)
+
+    def read(self, folder: str) -> dict[str, Any] | None:
+        """Return the result, or None. A file that cannot be read is treated as empty."""
+        if not self._files.has(folder, self._name):
+            return None
+        try:
+            return self._files.read_json(folder, self._name)
+        except RunDirectoryError:
+            return {}
+
+
+def comparisons(files: RunFiles) -> Said:
+    """Return the files with the comparisons of volumes with their baselines."""
+    return Said(files, COMPARISON, "The comparison")
+
+
+def power_cuts(files: RunFiles) -> Said:
+    """Return the files with the results of power cuts that the history contains for measured volumes."""
+    return Said(files, POWER_CUTS, "What is known about power cuts")
+
+
+class Certificates:
+    """The certificates of records, as they were written."""
+
+    def __init__(self, files: RunFiles) -> None:
+        self._files = files
+
+    def write(self, folder: str, text: str) -> None:
+        """Write the certificate of the record in a folder. Raises RunDirectoryError."""
+        with self._files.writing("The certificate", folder, CERTIFICATE):
+            self._files.write(folder, CERTIFICATE, text.encode("ascii"))
+
+    def read(self, folder: str) -> bytes | None:
+        """Return the certificate of the record in a folder, or None. Raises RunDirectoryError."""
+        return self._files.read("The certificate", MAX_CERTIFICATE_BYTES, folder, CERTIFICATE)
+
+
+_SHAPE = Items(Keys({"name": str}))
+
+
+class Volumes:
+    """The volumes of each host. A host without such a record has only the default volume."""
+
+    def __init__(self, files: RunFiles, records: Records) -> None:
+        self._files = files
+        self._records = records
+
+    def note(self, host: str, volumes: Iterable[Mapping[str, Any]]) -> None:
+        """Record the volumes that a host is expected to report, each with its ``name`` and any other data from the
+        plan. Raises RunDirectoryError.
+
+        Nothing is written if there is only the default volume, because this is what a host without such a file is
+        expected to report.
+        """
+        volumes = [dict(volume) for volume in volumes]
+        folder = host_folder(host)
+        if [volume["name"] for volume in volumes] == [DEFAULT_VOLUME] and not self._files.has(folder, VOLUMES):
+            return
+        with self._files.writing(f"The volumes of {host!r}"):
+            self._files.write_json(folder, VOLUMES, {"host": host, "volumes": volumes})
+
+    def write_discovered(self, host: str, text: str) -> str:
+        """Write the discovered volumes of a host as variables, for people, and return the path of the file. Raises
+        RunDirectoryError."""
+        with self._files.writing(f"The discovered volumes of {host!r}"):
+            self._files.write(host_folder(host), DISCOVERED, text.encode())
+        return self._files.path(host_folder(host), DISCOVERED)
+
+    def noted(self, host: str) -> list[dict[str, Any]] | None:
+        """Return the recorded data about the volumes that a host is expected to report, or None if nothing was
+        recorded. Raises RunDirectoryError."""
+        names = (host_folder(host), VOLUMES)
+        if not self._files.has(*names):
+            return None
+        data = self._files.read_json(*names)
+        volumes = data.get("volumes")
+        if data.get("host") != host or not isinstance(volumes, list) or not volumes:
+            raise RunDirectoryError(f"{self._files.path(*names)} does not contain the volumes of {host!r}.")
+        if misfit(volumes, _SHAPE) is not None:
+            raise RunDirectoryError(f"{self._files.path(*names)} contains a volume without a name.")
+        return volumes
+
+    def expected(self, host: str) -> list[str]:
+        """Return the names of the volumes that a host is expected to report: as recorded, or else the volumes that it
+        reported, or else the default volume."""
+        noted = self.noted(host)
+        if noted is not None:
+            return [volume["name"] for volume in noted]
+        return [self._records.read(folder).volume for folder in self._records.folders_of(host)] or [DEFAULT_VOLUME]
+
+    def missing(self, hosts: Iterable[str]) -> list[tuple[str, str]]:
+        """Return the host and the volume of every expected record that has not been stored. Only the given hosts are
+        considered, in the given order. Raises RunDirectoryError."""
+        filed = set(self._files.folders_in(HOSTS))
+        return [(host, volume) for host in hosts for volume in self._missing_of(host, safe_name(host) in filed)]
+
+    def _missing_of(self, host: str, has_folder: bool) -> list[str]:
+        noted = self.noted(host) if has_folder else None
+        if noted is None:
+            return [] if has_folder and self._records.folders_of(host) else [DEFAULT_VOLUME]
+        return [volume["name"] for volume in noted if not self._records.has(host, volume["name"])]

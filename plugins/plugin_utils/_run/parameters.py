@@ -2,13 +2,15 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The options that hosts were measured with: run.json contains the options that all hosts share and, for each host, the
-options in which hosts differ."""
+"""The options that hosts were measured with, as run.json contains them, also those of merged runs, and whether a run is
+compared with a baseline."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+from .profiles import of_hosts, profile_data, profile_sha256, profiles_by_sha256
 
 VARIES = "differs between hosts"
 
@@ -37,3 +39,50 @@ def parameters_of_hosts(values: Mapping[str, Mapping[str, Any]]) -> dict[str, di
 def parameters_of(run: Mapping[str, Any], host: str) -> dict[str, Any]:
     """Return all options of a host. An option is VARIES if it differs between hosts and the host has no value of it."""
     return {**(run.get("parameters") or {}), **((run.get("host_parameters") or {}).get(host) or {})}
+
+
+_OF_HOSTS = ("host_array_settings", "host_targets", "host_classes")
+"""The keys of run.json that contain values by host."""
+COMMON = ("collection_version", "baseline")
+"""The keys that a merged run has only if its runs agree."""
+
+
+def merged_settings(
+    runs: Sequence[Mapping[str, Any]],
+    runs_of_hosts: Mapping[str, Mapping[str, Any]],
+    judged_by: Iterable[Mapping[str, Any] | None],
+) -> dict[str, Any]:
+    """Return the keys of run.json that say how hosts were measured and which criteria judge them.
+
+    ``runs`` holds the content of run.json for each run, oldest first; ``runs_of_hosts`` holds that of the run whose
+    settings a host keeps; ``judged_by`` holds the profiles named in the merged records.
+    """
+    profiles = of_hosts({host: profile_data(run, host) for host, run in runs_of_hosts.items()})
+    known = {sha256: profile for run in runs for sha256, profile in profiles_by_sha256(run).items()}
+    named = {profile_sha256(profile) for profile in (profiles["profile"], *profiles["host_profiles"].values())}
+    others = sorted({each["sha256"] for each in judged_by if each} & set(known) - named)
+    return {
+        **profiles,
+        "other_profiles": [known[sha256] for sha256 in others],
+        **parameters_of_hosts({host: parameters_of(run, host) for host, run in runs_of_hosts.items()}),
+        **{
+            key: {host: run[key][host] for host, run in runs_of_hosts.items() if host in (run.get(key) or {})}
+            for key in _OF_HOSTS
+        },
+        **{
+            key: runs[-1][key]
+            for key in COMMON
+            if key in runs[-1] and all(run.get(key) == runs[-1][key] for run in runs)
+        },
+    }
+
+
+LAST = "last"
+CERTIFICATES = "certificates"
+"""The kinds of baselines: the newest certificates of each volume, or named certificates."""
+
+
+def is_asked(run: Mapping[str, Any]) -> bool:
+    """Whether the hosts of a run are to be compared with a baseline. A merged run contains the comparisons of its
+    original runs."""
+    return bool((run.get("baseline") or {}).get("kind")) and not run.get("merged_from")

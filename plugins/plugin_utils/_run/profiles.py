@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from .canonical import fingerprint
+from .files import fingerprint
 
 _TAKEN_AS_THEY_STAND = "none"
 """The confidence of a profile that never certifies."""

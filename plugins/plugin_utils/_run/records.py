@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from .compressed import SUFFIX, read_either
+from .files import SUFFIX, read_either
 from .findings import UNREADABLE, finding
 from .moment import utc_now
 from .names import COMPARISON, HOSTS, POWER_CUTS, RECORD, is_table, safe_name, volume_folder

@@ -14,8 +14,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .compressed import SUFFIX, compress, is_compressed, read_either
-from .files import write_file
+from .files import SUFFIX, compress, is_compressed, read_either, write_file
 from .names import CERTIFICATE, MANIFEST, SIGNATURE, STATEMENT, SUMMARY, VERDICT
 from .shapes import check_schema
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .._run.canonical import canonical
+from .._run.files import canonical
 from .._run.record import host_label
 from .._run.table_reader import printable
 from .._run.verdicts import GOOD, PASS

@@ -15,17 +15,19 @@ from ansible.errors import AnsibleError
 from ansible.utils.vars import load_extra_vars
 
 from .._action_base import SCHEMA, ControllerAction, one_line
-from .._fleet.blame import CONTROLLER
 from .._fleet.command import (
     NOT_OF_HOSTS,
     OF_THE_COLLECTION,
     OVERRIDES_OF,
     READ_BY,
+    SELECTING,
     agreed_settings,
     check_not_of_hosts,
+    of_the_play,
+    other_selections,
     overriding,
 )
-from .._fleet.selected_hosts import SELECTING, of_the_play, other_selections
+from .._fleet.outcome import CONTROLLER
 from .._fleet.settings import SettingsError, same_problem_once, shown
 from .._kinds import KINDS
 from .._option_meanings import problems_of_meaning

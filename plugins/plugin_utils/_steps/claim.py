@@ -25,10 +25,8 @@ from .._fleet.progress import say
 from .._judge.early_end import counted_for
 from .._judge.judged_records import judged_records
 from .._judge.lock_limits import limits_of
-from .._judge.worst import worst
 from .._kubernetes.api_failure import ClusterError, api_failure
 from .._kubernetes.cluster import SPARE_S, Cluster
-from .._kubernetes.lock_pods import pod_names, settings_of, why_not
 from .._kubernetes.manifests import (
     Claim,
     ManifestError,
@@ -39,17 +37,15 @@ from .._kubernetes.manifests import (
 )
 from .._kubernetes.pod_log import LogError, last_complaint, read_tables
 from .._kubernetes.pod_stream import stream_command
-from .._kubernetes.state import CONTAINER, ENDED, FAILED, MEASURES, State, refusal
+from .._kubernetes.state import CONTAINER, ENDED, FAILED, MEASURES, State, pod_names, refusal, settings_of, why_not
 from .._locks.agent import Agent, AgentLostError
 from .._locks.background import CommandResult
 from .._locks.locker import Clock
 from .._locks.pair_test import READY_S, Order, PairTest, Side
 from .._locks.pairs import Pair
 from .._locks.stage import LOG_BYTES
-from .._records.host import measurement, profile_of, workload_facts
+from .._records.host import file_error, measurement, note, profile_of, workload_facts
 from .._records.locks import lock_record
-from .._records.noted import note
-from .._records.unmeasured import file_error
 from .._run.columns import MQ_LOG, STREAMS
 from .._run.directory import RunDirectory
 from .._run.files import absolute
@@ -58,7 +54,7 @@ from .._run.profiles import profile_data
 from .._run.table_reader import TablesError
 from .._run.tables import parse_tables
 from .._run.tester_options import command_line
-from .._run.verdicts import ERROR, UNREACHABLE
+from .._run.verdicts import ERROR, UNREACHABLE, worst
 from .._tester.sources import SourcesError, read_sources, source_hash
 from .lock_test import WAIT_FACTOR, WAIT_MORE_S
 

@@ -18,18 +18,16 @@ from ...module_utils._command_lines import extra_variable
 from ...module_utils._runs import TABLE_NAMES
 from .._action_base import SCHEMA, RemoteAction, failure, of_volumes
 from .._fleet.order import SEARCH, machine_differences, table_differences
-from .._judge.worst import worst
-from .._records.host import measurement
-from .._records.unmeasured import file_error
+from .._records.host import file_error, measurement
 from .._run.directory import RunDirectory
+from .._run.files import unpack
 from .._run.joined_tables import join_tables
-from .._run.packed import unpack
 from .._run.record import HostRecord
 from .._run.run_files import RunDirectoryError
 from .._run.shapes import as_dict
 from .._run.table_reader import TablesError
 from .._run.tables import parse_tables
-from .._run.verdicts import ERROR
+from .._run.verdicts import ERROR, worst
 
 
 class NotAccepted(Exception):

@@ -14,10 +14,9 @@ from ansible.errors import AnsibleError
 from ansible.parsing.dataloader import DataLoader
 
 from .._action_base import ControllerAction, one_line
-from .._durability.terms import in_terms_of_cuts
-from .._durability.tested import what_is_tested
-from .._fleet.confirmation import refuse_computed, refuse_unconfirmed
+from .._durability.tested import in_terms_of_cuts, what_is_tested
 from .._fleet.plan import LONGEST_DEADLINE_S, of_tester, plan_host
+from .._fleet.settings import refuse_computed, refuse_unconfirmed
 from .._fleet.volumes import default_volume, read_volumes
 from .._judge.durability import STAGE
 from .._run.files import absolute

@@ -13,9 +13,8 @@ from typing import Any
 
 from ...module_utils._command_lines import extra_variable
 from .._action_base import SCHEMA, ControllerAction
-from .._fleet.blame import with_fleet
-from .._fleet.clock import disagree
 from .._fleet.expectation import has_controller
+from .._fleet.machines import disagree
 from .._fleet.outcome import (
     FILE_NAME,
     INTERNAL,
@@ -25,6 +24,7 @@ from .._fleet.outcome import (
     make_outcome,
     one_message,
     told_to_workflows,
+    with_fleet,
     write_outcome,
 )
 from .._fleet.upload import check_url, target, upload

@@ -10,14 +10,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._action_base import ControllerAction
-from .._fleet.confirmation import refuse_computed, refuse_unconfirmed
 from .._fleet.plan import of_tester, plan_host
+from .._fleet.settings import refuse_computed, refuse_unconfirmed
 from .._fleet.volumes import default_volume, read_volumes
 from .._judge.lock_limits import MOST_LOCKS
 from .._locks.stage import LOG_BYTES
 from .._locks.step import STAGE
-from .._run.shared_storage import check_group
 from .._run.tester_options import OptionError
+from .._run.volume_identity import check_group
 
 REMOTE = "remote_file_system"
 """The reason for refusing a workspace that is overridden here, because the file system is meant to be shared."""

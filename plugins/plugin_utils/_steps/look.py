@@ -15,8 +15,8 @@ from typing import Any
 
 from ansible.errors import AnsibleError
 
+from .._fleet.progress import COLLECTED, UNKNOWN, host_status, unanswered
 from .._fleet.schedule import ENDED
-from .._fleet.status import COLLECTED, UNKNOWN, host_status, unanswered
 from .._run.shapes import as_dict
 from . import collect
 

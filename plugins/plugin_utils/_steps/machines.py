@@ -10,8 +10,7 @@ from typing import Any
 
 from .._action_base import ControllerAction
 from .._english.findings import in_words
-from .._fleet.clock import clock_of_hosts
-from .._fleet.machines import doubles
+from .._fleet.machines import clock_of_hosts, doubles
 from .._run.words import words_of
 
 

@@ -17,9 +17,8 @@ from ansible.errors import AnsibleActionFail
 from .._action_base import ControllerAction
 from .._fleet.order import SEARCH
 from .._fleet.progress import say
-from .._judge.climb import SEARCH_ENDED_AFTER_ROUNDS, Climber, by_host, next_loads, others_of
-from .._records.host import judge_record, missing, profile_of
-from .._records.noted import note, with_notes
+from .._judge.capacity import SEARCH_ENDED_AFTER_ROUNDS, Climber, by_host, next_loads, others_of
+from .._records.host import judge_record, missing, note, profile_of, with_notes
 from .._run.directory import RunDirectory
 from .._run.findings import CLIMBED_TOGETHER, finding
 from .._run.record import HostRecord, host_label

@@ -21,9 +21,8 @@ from ansible.utils.vars import load_extra_vars
 
 from .._action_base import SCHEMA, ControllerAction
 from .._english.findings import in_words
-from .._fleet.awx_job import job_of
 from .._fleet.expectation import Expectation, ExpectationError, check_count, check_play, is_slice
-from .._fleet.invocation import playbooks_in
+from .._fleet.follow_up import playbooks_in
 from .._fleet.outcome import INTERNAL, make_outcome, write_outcome
 from .._fleet.progress import say
 from .._fleet.settings import (
@@ -37,6 +36,7 @@ from .._fleet.settings import (
 )
 from .._fleet.upload import check_url
 from .._fleet.watching import check_endpoint
+from .._fleet.workflow import job_of
 from .._history.compare.baseline import named_certificates
 from .._history.compare.selection import SelectionError
 from .._history.store.history import OPENED, HistoryError
@@ -48,14 +48,13 @@ from .._kinds import DEFAULT, KINDS
 from .._kinds.kind import Kind
 from .._options.table import RUN, names_of
 from .._records.host import collection_version
-from .._run.comparison import CERTIFICATES, LAST
 from .._run.definitions import DefinitionError
 from .._run.directory import RunDirectory
 from .._run.files import absolute
 from .._run.findings import Finding
 from .._run.moment import utc_now
 from .._run.names import new_run_id
-from .._run.parameters import parameters_of_hosts
+from .._run.parameters import CERTIFICATES, LAST, parameters_of_hosts
 from .._run.profiles import of_hosts
 from .._run.run_files import RunDirectoryError
 from .._run.surroundings import REPORTS, report_directory

@@ -24,14 +24,14 @@ from .._fleet.volumes import default_volume, noted_of, read_volumes
 from .._judge.foresight import foresee, foresee_without_target
 from .._judge.host import SKIPPED
 from .._judge.profile_reader import load_profile
-from .._records.unmeasured import file_error, file_skipped
+from .._records.host import file_error, file_skipped
 from .._run.definitions import DefinitionError
 from .._run.directory import RunDirectory
 from .._run.findings import FORESEEN, Finding, finding
 from .._run.record import DEFAULT_VOLUME
-from .._run.shared_storage import check_group
 from .._run.tester_options import OptionError, read
 from .._run.verdicts import ERROR, WARN
+from .._run.volume_identity import check_group
 from .._run.words import words_of
 from .._workload.loads import AUTO, LOADS
 from .._workload.reader import load_workload

@@ -10,8 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._action_base import SCHEMA, ControllerAction, failure_reason
-from .._records.host import preflight
-from .._records.unmeasured import file_error
+from .._records.host import file_error, preflight
 from .._run.directory import RunDirectory
 from .._run.record import HostRecord
 from . import step_named

@@ -15,15 +15,13 @@ from typing import Any
 
 from ...module_utils._command_lines import extra_variable
 from .._action_base import SCHEMA, ControllerAction
-from .._fleet.awx_job import job_of
-from .._fleet.blame import CONTROLLER, with_fleet
 from .._fleet.expectation import Expectation, ExpectationError, check_count, check_slices
-from .._fleet.invocation import playbooks_in
-from .._fleet.outcome import INTERNAL, USAGE, Place, artifacts, make_outcome, write_outcome
+from .._fleet.follow_up import playbooks_in
+from .._fleet.outcome import CONTROLLER, INTERNAL, USAGE, Place, artifacts, make_outcome, with_fleet, write_outcome
 from .._fleet.progress import say
 from .._fleet.settings import shown
 from .._fleet.upload import check_url
-from .._fleet.workflow import MOST_APART, JobArtifact, described, job_artifacts, of_one_time
+from .._fleet.workflow import MOST_APART, JobArtifact, described, job_artifacts, job_of, of_one_time
 from .._history.store.kept import find, is_kept
 from .._history.store.open import place_of
 from .._judge.fleet import PolicyError

@@ -15,9 +15,8 @@ from .._fleet.early_end import NONE
 from .._fleet.early_end import OPTION as END_EARLY
 from .._fleet.follow_up import commands
 from .._fleet.progress import say
-from .._fleet.schedule import least_s, time_table
-from .._fleet.start_instant import read_start_at, start_problem
-from .._fleet.under_test import under_test
+from .._fleet.schedule import least_s, read_start_at, start_problem, time_table
+from .._fleet.volumes import under_test
 from .._history.store.kept import is_kept
 
 

@@ -11,13 +11,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .._fleet.follow_up import playbook_command
-from .._fleet.invocation import playbooks_in
+from .._fleet.follow_up import playbook_command, playbooks_in
 from .._fleet.outcome import STATUS, make_outcome, one_message
 from .._fleet.progress import say
 from .._fleet.volumes import volume_names
 from .._history.changed import changed_since
-from .._history.lock_states import pair_states
+from .._history.lock_result import pair_states
 from .._history.observations import Observed, observed_volumes
 from .._history.overview import host_states, problems_by_host, status_json, status_prom, status_text
 from .._history.states import Status, Today, day_of, fleet_status

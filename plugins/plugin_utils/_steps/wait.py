@@ -10,9 +10,8 @@ import time
 from typing import Any
 
 from .._action_base import ControllerAction
-from .._fleet.progress import show
+from .._fleet.progress import COLLECTED, show
 from .._fleet.schedule import ENDED, MAX_POLLS, next_poll_s
-from .._fleet.status import COLLECTED
 from .._history.store.history import STARTED
 from .._history.store.kept import keep_if_asked
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..._run.canonical import fingerprint
+from ..._run.files import fingerprint
 from ..._run.verdicts import GOOD, INCONCLUSIVE
 from ..certificate import Entry, newest_of_each_run
 from ..states import volumes

@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from ....module_utils._units import format_ratio
-from ..._run.canonical import fingerprint
+from ..._run.files import fingerprint
 from ..._run.moment import seconds_between, utc_now
 from ..._run.table_reader import printable
 from ..._run.verdicts import INCONCLUSIVE

@@ -20,7 +20,7 @@ from itertools import accumulate
 from typing import Any
 
 from ..._numerics.likeness import likeness
-from ..._run.canonical import fingerprint
+from ..._run.files import fingerprint
 from ..._run.moment import utc_now
 from ..._run.record import host_label
 from ..._run.table_reader import printable

@@ -13,10 +13,10 @@ from statistics import geometric_mean
 from typing import Any
 
 from ....module_utils._units import format_ratio
-from ..._judge.comparison import can_be_compared, not_made
+from ..._judge.added_verdict import can_be_compared, not_made
 from ..._numerics.likeness import FEWEST_ALIKE
-from ..._run.comparison import CERTIFICATES, is_asked
 from ..._run.directory import RunDirectory
+from ..._run.parameters import CERTIFICATES, is_asked
 from ..._run.run_files import RunDirectoryError
 from ..._run.table_reader import TablesError
 from ..._run.verdicts import FAIL, INCONCLUSIVE, PASS

@@ -19,8 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..._judge.effect import ATTEMPT
-from ..._run.canonical import fingerprint
-from ..._run.files import read_file
+from ..._run.files import fingerprint, read_file
 from ..._run.moment import MOMENT
 from ..._run.table_reader import printable
 from ..._run.verdicts import INCONCLUSIVE

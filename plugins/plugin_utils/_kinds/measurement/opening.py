@@ -11,10 +11,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..._fleet.early_end import early_end_problem
-from ..._fleet.schedule import LEAD_MIN_S, duration_text
+from ..._fleet.schedule import LEAD_MIN_S, PREPARATION_S, duration_text, start_problem
+from ..._fleet.schedule import shown as shown_instant
 from ..._fleet.settings import SettingsError, shown
-from ..._fleet.start_instant import PREPARATION_S, start_problem
-from ..._fleet.start_instant import shown as shown_instant
 from .. import opening
 
 

@@ -49,6 +49,6 @@ class PowerCut(Kind):
     def in_its_terms(self, message: str) -> str:
         """Return a message about the variables of a sweep, reworded for those of power cuts. The variables of a sweep
         are used to plan the files."""
-        from ..._durability.terms import in_terms_of_cuts
+        from ..._durability.tested import in_terms_of_cuts
 
         return in_terms_of_cuts(message)

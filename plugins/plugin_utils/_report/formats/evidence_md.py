@@ -16,11 +16,10 @@ from typing import Any
 
 from ....module_utils._units import format_count
 from ..._judge.metrics import find_metric
-from ..._judge.worst import badness
 from ..._options.table import SHOWN
 from ..._run.columns import ALL_WORKERS
 from ..._run.table_reader import printable
-from ..._run.verdicts import FAIL, INCONCLUSIVE, PASS, WARN
+from ..._run.verdicts import FAIL, INCONCLUSIVE, PASS, WARN, badness
 from ..._run.words import Words, size_text
 from ..causes.cause import LIMIT, Cause
 from ..causes.groups import causes

@@ -19,8 +19,8 @@ from ansible.parsing.dataloader import DataLoader
 from ansible_collections.mqops.logdisk.plugins.action import cut_check, cut_power
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._cut_action import read_rows
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability import witness
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.terms import in_terms_of_cuts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.confirmation import refuse_computed
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.tested import in_terms_of_cuts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import refuse_computed
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import role_defaults
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._own_connection import SSH_OPTIONS, stream_command
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory

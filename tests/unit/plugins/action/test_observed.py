@@ -15,7 +15,7 @@ import pytest
 from ansible_collections.mqops.logdisk.plugins.action import observed
 from ansible_collections.mqops.logdisk.plugins.action.observed import STATUS, ActionModule, _OfHost
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import COLLECTED
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import COLLECTED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import KINDS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory

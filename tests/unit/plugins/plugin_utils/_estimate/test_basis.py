@@ -9,12 +9,12 @@ from __future__ import annotations
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.basis import basis_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.commits import DEFAULT_BUFFER_BYTES
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.line import fit_line
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.reservations import (
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.line import (
     FAST,
     LARGER,
     LOOSE_LINE,
     SMALLER,
+    fit_line,
     reservations,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables

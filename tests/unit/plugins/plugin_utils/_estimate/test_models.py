@@ -10,15 +10,15 @@ import math
 import random
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.arrivals import mean_commit_wait_ns
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.commits import (
     DEFAULT_BUFFER_BYTES,
     OVERHEAD_BYTES,
     Load,
     estimate_commits,
+    estimate_round_trips,
+    mean_commit_wait_ns,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.line import fit_line
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.round_trips import estimate_round_trips
 
 MIB = 1 << 20
 SAN = fit_line([(size, 193_000 + size / 1.26) for size in (4096, 65536, MIB, 4 * MIB)])

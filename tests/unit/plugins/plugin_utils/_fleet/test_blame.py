@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.blame import with_fleet
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import with_fleet
 
 
 def test_problems_of_the_fleet_fail_the_controller_or_every_host_that_a_limit_leaves():

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.selected_hosts import of_the_play, other_selections
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.command import of_the_play, other_selections
 
 DEFAULT = "all:!localhost"
 PROBLEM = (

@@ -7,11 +7,7 @@ from __future__ import annotations
 import datetime
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.start_instant import (
-    read_start_at,
-    shown,
-    start_problem,
-)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import read_start_at, shown, start_problem
 
 AT = 1795312800.0
 """2026-11-22T02:00:00Z"""

@@ -7,8 +7,8 @@ from __future__ import annotations
 import ast
 
 import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import host_status, unanswered
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import ENDED
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.status import host_status, unanswered
 
 
 def volumes(answer):

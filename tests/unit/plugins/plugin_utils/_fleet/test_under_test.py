@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.under_test import under_test
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import under_test
 
 
 def on(point, source="/dev/sdb", name="log", **facts):

@@ -12,13 +12,12 @@ import tempfile
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.clock import clock_of_hosts, disagree
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.machines import clock_of_hosts, disagree
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import fingerprint
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.baseline import comparable_with
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.fleet_drift import fleet_drift
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.lock_result import LockResult
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.lock_states import pair_states
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.lock_result import LockResult, pair_states
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import (
     problems_by_host,
     status_json,

@@ -13,8 +13,7 @@ import json
 from pathlib import Path
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.lock_result import LockResult
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.lock_states import pair_states
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.lock_result import LockResult, pair_states
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.locks import results_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import (
     host_states,

@@ -10,8 +10,7 @@ from dataclasses import replace
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import judge_record
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.unmeasured import file_skipped
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import file_skipped, judge_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render, summary
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate

@@ -19,8 +19,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.evidence impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.throttling import limit_notes, volume_limits
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import measurement
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.noted import note
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import measurement, note
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.flushes import flush_notes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.notes import flush_notes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import measurement
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 

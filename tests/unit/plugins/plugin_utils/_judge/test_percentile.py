@@ -15,8 +15,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.metrics impor
     SHARE_OF_OPERATIONS,
     find_metric,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.percentile import figure_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.rows import figure_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.percentile import percentile_ns
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import TablesError

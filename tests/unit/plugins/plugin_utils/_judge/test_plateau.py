@@ -8,7 +8,7 @@ import random
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.plateau import find_plateau, plateaus
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.throttling import find_plateau, plateaus
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import KEY_COLUMNS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate

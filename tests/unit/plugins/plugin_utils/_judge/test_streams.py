@@ -16,8 +16,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target imp
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fidelity import deviations, fidelity_notes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.notes import confidence_notes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.plateau import plateaus
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile, of_every_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.throttling import plateaus
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import judge_record, measurement
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord

@@ -14,14 +14,13 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.fleet import 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import _LIKE_MQ
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import worst
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, fleet_verdict, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import judge_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_key
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import WORST_FIRST
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import WORST_FIRST, worst
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from hypothesis import given
 from hypothesis import strategies as st

@@ -9,14 +9,20 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.lock_pods import settings_of, why_not
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.pod_stream import (
     NO_POD,
     exit_status,
     receive,
     running,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.state import ENDED, FAILED, MEASURES, State
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.state import (
+    ENDED,
+    FAILED,
+    MEASURES,
+    State,
+    settings_of,
+    why_not,
+)
 
 
 def on(node, name=MEASURES, reason=""):

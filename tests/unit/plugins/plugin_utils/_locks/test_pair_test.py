@@ -17,7 +17,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.pair_test import Order, PairTest, Side
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.pairs import Pair
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps import host_lost as module_host_lost
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps import pod_deleted as module_pod_deleted
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps import host_lost as module_pod_deleted
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps import server_failover as module_failover
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._locks.simulated import (
     SECOND_NS,

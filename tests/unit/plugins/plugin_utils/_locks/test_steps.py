@@ -14,12 +14,17 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import as_dict, outcome_of, undecided
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps import host_lost as module_host_lost
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps import server_failover as module_failover
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.concurrent_updates import concurrent_updates
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.basic import (
+    WAYS,
+    concurrent_updates,
+    hand_over,
+    lock_count,
+    same_host,
+    second_refused,
+    under_load,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.cut_off import cut_off
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.hand_over import WAYS, hand_over
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.host_lost import Return, host_lost
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.lock_count import lock_count
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.second_refused import same_host, second_refused
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.server_failover import (
     AT_ONCE_S,
     FAILOVER_S,
@@ -27,7 +32,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.server_
     server_failover,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.settings import same_file_system
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.under_load import under_load
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._locks.simulated import (
     CROWDED_S,
     LATE_S,

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.polygamma import (
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._numerics.moderation import (
     digamma,
     inverse_trigamma,
     trigamma,

@@ -12,8 +12,12 @@ import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import can_certify
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._option_meanings import PROFILES
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.presets import DECIDED, PRESET, PRESETS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.reading import read_option
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.reading import (
+    DECIDED,
+    PRESET,
+    PRESETS,
+    read_option,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import ROLES, options
 
 

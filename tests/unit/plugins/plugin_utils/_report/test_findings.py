@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import Place
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.noted import note
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import note
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import advice
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.groups import causes

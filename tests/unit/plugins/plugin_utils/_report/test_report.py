@@ -19,8 +19,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils import _report
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.filing import certify
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.merged_run import merge_runs
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.worst import worst
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.noted import note
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import note
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import finish, model, render, summary, template
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.seconds import seconds_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.formats import (
@@ -34,7 +33,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import WORST_FIRST
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import WORST_FIRST, worst
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import words_of
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import HARMLESS_TAGS, HOSTILE, Page

@@ -10,7 +10,7 @@ import json
 import shlex
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.presets import PRESETS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.reading import PRESETS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import repeated_defaults, role_defaults
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.reproduce import reproduction, run_options
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate

@@ -17,7 +17,7 @@ import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_record, judged_records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.merged_run import merge_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import fleet_verdict, missing_hosts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.noted import note
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import note
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import orders
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file, write_file, written_aside

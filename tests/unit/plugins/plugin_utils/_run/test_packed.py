@@ -8,7 +8,7 @@ import base64
 import zlib
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.packed import unpack
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import unpack
 
 
 def packed(data):

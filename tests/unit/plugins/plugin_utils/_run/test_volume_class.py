@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_class import volume_class
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.volume_identity import volume_class
 
 FACTS = {
     "device_model": "FlashArray",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.disturbance import PROCESSORS, RUN_QUEUE
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.noted import note
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import note
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import advice, symptoms
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.groups import causes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import build_model
