@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import os
 from collections.abc import Iterable, Mapping
@@ -31,6 +32,7 @@ from .._history_action import (
 from .._report.history.drift_html import render_drift
 from .._report.history.drift_txt import decline_sentence, declines_of, drift_text, gating_nights, label_of
 from .._run.files import write_json, write_text
+from .._run.run_files import MAX_JSON_BYTES, RunDirectoryError, read_json
 
 JSON_FILE = "drift.json"
 PAGE = "drift.html"
@@ -56,7 +58,8 @@ class Step(FleetAction):
         page = os.path.join(options["report_dir"], PAGE)
         if self.write_to(options["report_dir"]):
             write_json(os.path.join(options["report_dir"], JSON_FILE), drift, compact=True)
-            write_json(os.path.join(options["report_dir"], DECLINES_FILE), declines_file(drift))
+            if not task_vars.get("ansible_limit"):  # a part of a class says little about the class
+                self._write_declines(options, drift)
             others = pages_beside(options["report_dir"], [STATUS_PAGE])
             write_text(page, render_drift(drift, versions_here(), others))
         say(self._display, drift_text(drift, self.page(page)))
@@ -80,12 +83,23 @@ class Step(FleetAction):
             **told,
         }
 
+    def _write_declines(self, options: dict[str, Any], drift: Mapping[str, Any]) -> None:
+        """Write declines.json, unless it is about another figure of the same history, which the status follows."""
+        path = os.path.join(options["report_dir"], DECLINES_FILE)
+        with contextlib.suppress(RunDirectoryError):
+            written = read_json(path, MAX_JSON_BYTES)
+            if written.get("history") == options["place"] and written.get("figure") != options["figure"]:
+                return
+        write_json(path, declines_file(drift, options["place"], options["figure"]))
 
-def declines_file(drift: Mapping[str, Any]) -> dict[str, Any]:
+
+def declines_file(drift: Mapping[str, Any], history: str, figure: str) -> dict[str, Any]:
     """Return the content of declines.json."""
     found_at = drift["created_at"]
     return {
         "schema": drift["schema"],
+        "history": history,
+        "figure": figure,
         "declines": [
             {**each, "found_at": found_at, "text": f"{decline_sentence(each)}; found by drift on {found_at[:10]}"}
             for each in declines_of(drift)

@@ -47,7 +47,10 @@ METRICS_FILE = "status.prom"
 STATUS_LINKS = (("Newest run", "latest/index.html"), ("Drift", "drift.html"))
 """Other pages in the directory of reports. The status page links to them if they exist."""
 _DECLINES = Keys(
-    {"declines": Items(Keys({"text": Where(lambda text: isinstance(text, str) and printable(text) == text)}))}
+    {
+        "declines": Items(Keys({"text": Where(lambda text: isinstance(text, str) and printable(text) == text)})),
+        "history": str,
+    }
 )
 """What the status needs of the file with the declines of classes."""
 
@@ -90,7 +93,7 @@ class Step(FleetAction):
         problems = [problem.text for found in by_host.values() for problem in found]
         folder = options["report_dir"]
         page = os.path.join(folder, PAGE)
-        declines = _declines(folder)
+        declines = _declines(folder, options["place"])
         if self.write_to(folder):
             status = status_json(
                 lines, expected, by_host, today, revocations, changed, pairs, observed, closest, dates, declines
@@ -129,15 +132,15 @@ class Step(FleetAction):
         return {"problems": problems, **self.told(outcome, failures, [], options["play_hosts"], task_vars)}
 
 
-def _declines(folder: str) -> list[dict[str, Any]]:
-    """Return the classes that became slower according to the newest drift.yml that wrote to the directory. Raises
-    RunDirectoryError."""
+def _declines(folder: str, history: str) -> list[dict[str, Any]]:
+    """Return the classes of a history that became slower according to the newest drift.yml that wrote to the directory.
+    Raises RunDirectoryError."""
     path = os.path.join(folder, DECLINES_FILE)
     if not os.path.exists(path):
         return []
     found = read_json(path, MAX_JSON_BYTES)
     check(found, _DECLINES, lambda part: RunDirectoryError(f"{path} has no usable {part}: run drift.yml again."))
-    return found["declines"]
+    return found["declines"] if found["history"] == history else []
 
 
 def _with_report(folder: str, lines: Iterable[Status], observed: Iterable[Observed]) -> set[str]:

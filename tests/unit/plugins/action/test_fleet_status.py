@@ -187,15 +187,27 @@ def test_the_status_names_the_classes_that_the_newest_drift_found(history, monke
     (named,) = json.loads((history / "reports" / "status.json").read_text())["declines"]
     assert (named["text"], named["per_month"]) == (f"{sentence}; found by drift on 2026-02-01", 0.044)
     assert sentence in (history / "reports" / "status.html").read_text()
+    # A drift of some hosts, or by another figure, says nothing about the class.
+    monkeypatch.setattr(drift, "fleet_drift", lambda *_, **__: {**found, "declines": []})
+    for options in ({"limit": "h1"}, {"figure": "latency_p99"}):
+        answer(drift, history, **options)
+        assert json.loads((history / "reports" / "declines.json").read_text())["declines"] != []
+    answer(drift, history)
+    assert json.loads((history / "reports" / "declines.json").read_text())["declines"] == []
+    content = {"declines": [named], "history": "/elsewhere/history.sqlite"}
+    (history / "reports" / "declines.json").write_text(json.dumps(content))
+    answer(fleet_status, history)
+    assert json.loads((history / "reports" / "status.json").read_text())["declines"] == []
 
 
 @pytest.mark.parametrize(
     ("content", "part"),
     [
-        ("{}", "declines"),
-        ('{"declines": 5}', "declines"),
-        ('{"declines": [{}]}', r"declines\[0\].text"),
-        ('{"declines": [{"text": "\\u001b[2J"}]}', r"declines\[0\].text"),
+        ('{"history": ""}', "declines"),
+        ('{"history": "", "declines": 5}', "declines"),
+        ('{"declines": []}', "history"),
+        ('{"history": "", "declines": [{}]}', r"declines\[0\].text"),
+        ('{"history": "", "declines": [{"text": "\\u001b[2J"}]}', r"declines\[0\].text"),
     ],
 )
 def test_declines_that_another_program_wrote_are_refused_by_name(history, content, part):
