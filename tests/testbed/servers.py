@@ -37,7 +37,7 @@ class ServerSpec:
     late_s: float = 8.0
     crowded_s: float = 60.0
     lost_every: int = 500
-    late_write_s: float = 0.2
+    late_write_s: float = 0.6
     lands_later_s: float = 10.0
     undone: int = 200
     forget_after_s: float = 15.0

@@ -77,7 +77,7 @@ WAYS = tuple(OPERANDS)
 POLL_MS = 2000
 MODES = {"wait": (), "poll": (POLL_MS,)}
 """How the other host gets the lock, with the arguments of the command."""
-TRIES = 3
+TIMED_TRIES = 3
 """How many times the duration of one attempt is measured."""
 SETTLE_S = 0.5
 """How long the other host waits before the lock is released."""
@@ -102,7 +102,7 @@ def hand_over(stage: Stage, way: str) -> Figures:
 def _duration_of_try(other: Locker) -> int:
     """Return the median duration of an attempt to get a lock that is held."""
     durations = []
-    for _try in range(TRIES):
+    for _try in range(TIMED_TRIES):
         answer = other.ask("lock", LOCK, "try", 1)
         if answer.outcome == HELD:
             raise broken("granted")
@@ -131,7 +131,7 @@ def _one(stage: Stage, way: str, mode: str) -> tuple[int, int]:
     return max(answer.at_ns - begin_ns, 0), try_ns
 
 
-UPDATES, FEWEST = 1000, 10
+UPDATES, FEWEST_UPDATES = 1000, 10
 """How many times each host adds one, and how many times at least if the file server is slow."""
 LONG_UPDATES_S = 30.0
 """How long the updates of one host may take, if nobody else locks the record, before fewer are made."""
@@ -167,7 +167,7 @@ def _number_of_updates(locker: Locker) -> int:
     """Return how many updates to make, from the duration of locking and unlocking the record once."""
     locker.tell("add", RECORD, 0)
     once_ns = locker.done("add", UPDATES_S).whole("after_ns")
-    return min(UPDATES, max(FEWEST, round(LONG_UPDATES_S * 1e9 / max(once_ns, 1))))
+    return min(UPDATES, max(FEWEST_UPDATES, round(LONG_UPDATES_S * 1e9 / max(once_ns, 1))))
 
 
 def _added(lockers: list[Locker], updates: int) -> list[Answer]:
