@@ -173,7 +173,7 @@ _FORESEEN: Mapping[str, Text] = {
 _PREFLIGHT: Mapping[str, Text] = {
     "": "{text}",
     "ready": "ready: {steps} steps in about {minutes} min, {footprint_bytes:size} on [{places}|{mount_point} "
-    "({filesystem_type}, {free_bytes:size} free)|{mount_point} ({filesystem_type})]",
+    "({filesystem_type}, {free_bytes:size} free)|{mount_point} ({filesystem_type})|{mount_point}]",
     "source": "ready: {source} can observe [{queue_manager}|the queue manager]",
     "unknown": "unknown: {text}",
 }

@@ -176,7 +176,7 @@ def test_a_preflight_tells_each_volume_what_it_takes(directory):
     record_of(directory, {}, plan=plan, workspace=layout)
     assert {
         each.volume: (each.reasons[0].split(", ")[1], each.reasons[1]) for each in list(judged_records(directory))
-    } == {name: (f"2 MiB on /{name} (None)", f"note {name}") for name in NAMES}
+    } == {name: (f"2 MiB on /{name}", f"note {name}") for name in NAMES}
 
 
 def test_only_the_volumes_that_want_privilege_are_asked_for_with_it(directory):
