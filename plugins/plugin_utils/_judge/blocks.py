@@ -55,7 +55,7 @@ def longest_blocks(seconds: int) -> list[Blocks]:
     """Return the longest blocks, with two offsets: they show whether evidence depends on clusters whose neighbouring
     seconds are not correlated enough to lengthen the blocks."""
     block_s = _longest(seconds)
-    return [Blocks(cut(seconds, block_s, first), block_s, resolved=False) for first in {0, block_s // 2}]
+    return [Blocks(cut(seconds, block_s, first), block_s, resolved=False) for first in dict.fromkeys((0, block_s // 2))]
 
 
 def _longest(seconds: int) -> int:

@@ -90,7 +90,7 @@ def _solved(function: Callable[[float], float], wanted: float) -> float:
     low, high = 0.0, _MOST
     if function(low) >= wanted:
         return low
-    for _ in range(40):
+    for _step in range(40):
         middle = (low + high) / 2
         low, high = (middle, high) if function(middle) < wanted else (low, middle)
     return high

@@ -230,7 +230,7 @@ class _Course:
                 least = max(least, math.sqrt(self.spread.variance)) if self.spread else least
                 if ordered[quarter] > least or ordered[-1 - quarter] < -least:
                     change, count = median(ordered), len(ordered)
-            known.append(value - math.fsum(each for _, each in week) / len(week))
+            known.append(value - math.fsum(each for _day, each in week) / len(week))
         week.append((day, value))
         return change, count
 
