@@ -44,23 +44,9 @@ class ActionModule(RemoteAction):
         options, tester = given["options"], found.get("tester")
         if not tester or tester["installed"] or not can_build(options, found):
             return found
-        built = self._build({"options": options, "source_dir": given["source_dir"], "known": found}, task_vars)
+        arguments = {"options": options, "source_dir": given["source_dir"], "known": found}
+        built = self.result_of("build", arguments, task_vars or {})
         return built if built.get("failed") else {**built, "tester": {**tester, "installed": True}}
-
-    def _build(self, arguments: dict[str, Any], task_vars: dict[str, Any] | None) -> dict[str, Any]:
-        """Return the result of the action ``build``."""
-        task = self._task.copy()
-        task.args = arguments
-        action = self._shared_loader_obj.action_loader.get(
-            "mqops.logdisk.build",
-            task=task,
-            connection=self._connection,
-            play_context=self._play_context,
-            loader=self._loader,
-            templar=self._templar,
-            shared_loader_obj=self._shared_loader_obj,
-        )
-        return action.run(task_vars=task_vars)
 
     def given(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         """Take the options of the role as ``options``."""

@@ -236,6 +236,21 @@ class RemoteAction(ActionBase):
             answer = failed if unknown or told_later() else {**answer, "logdisk": failed["logdisk"]}
         return answer
 
+    def result_of(self, action: str, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        """Return the result of another action of this collection for the same host."""
+        task = self._task.copy()
+        task.args = arguments
+        other = self._shared_loader_obj.action_loader.get(
+            f"mqops.logdisk.{action}",
+            task=task,
+            connection=self._connection,
+            play_context=self._play_context,
+            loader=self._loader,
+            templar=self._templar,
+            shared_loader_obj=self._shared_loader_obj,
+        )
+        return other.run(task_vars=task_vars)
+
     def _unknown_user(self, arguments: Mapping[str, Any]) -> str:
         """Return a message if the module was to run as a user who does not exist on the host; otherwise an empty
         string. Without this check, the call fails with an error of sudo, chown or setfacl, which depends on the host

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from statistics import fmean
 
 USUAL = 0.5
@@ -34,11 +35,11 @@ Counts = Mapping[int, int]
 def widening(before: int, after: int, within: Counts, correlation: float) -> float:
     """Return by what factor the variance of the difference of two means exceeds the one that is computed for
     independent values, from the variance within sets. 1 if no set has two values."""
-    scatter = math.fsum(sets * (count - _of_mean(count, correlation)) for count, sets in within.items())
+    scatter = math.fsum(sets * _scatter(count, correlation) for count, sets in within.items())
     degrees = sum(sets * (count - 1) for count, sets in within.items())
     if not degrees:
         return 1.0
-    means = sum(_of_mean(count, correlation) / count for count in (before, after))
+    means = sum(variance_of_mean(count, correlation) for count in (before, after))
     return means / (1 / before + 1 / after) * degrees / scatter
 
 
@@ -65,16 +66,23 @@ def correlation_of_successive(sets: Iterable[Sequence[float]]) -> tuple[float, b
     pairs = sum(len(values) - 2 for values in long)
 
     def ratio(correlation: float) -> float:
-        scatter = math.fsum(len(values) - _of_mean(len(values), correlation) for values in long)
+        scatter = math.fsum(_scatter(len(values), correlation) for values in long)
         return scatter / ((1 - correlation) * sum(len(values) - 1 for values in long))
 
     found = _solved(ratio, squares / steps)
     return (pairs * found + _PAIRS_OF_USUAL * USUAL) / (pairs + _PAIRS_OF_USUAL), pairs > _PAIRS_OF_USUAL
 
 
-def _of_mean(count: int, correlation: float) -> float:
-    """Return the variance of the mean of successive values, as a multiple of that of independent ones."""
-    return 1 + 2 / count * math.fsum((count - lag) * correlation**lag for lag in range(1, count))
+@lru_cache(maxsize=65536)
+def variance_of_mean(count: int, correlation: float) -> float:
+    """Return the variance of the mean of successive values with a variance of 1, if the correlation of values that are
+    k places apart is the k-th power of ``correlation``."""
+    return (1 + 2 * math.fsum((1 - lag / count) * correlation**lag for lag in range(1, count))) / count
+
+
+def _scatter(count: int, correlation: float) -> float:
+    """Return the expected sum of the squared deviations of successive values from their mean."""
+    return count * (1 - variance_of_mean(count, correlation))
 
 
 def _robust_variance(sizes: Sequence[float]) -> float:

@@ -19,7 +19,7 @@ _BERNOULLI = ((2, 1 / 6), (4, -1 / 30), (6, 1 / 42), (8, -1 / 30), (10, 5 / 66))
 
 
 def digamma(x: float) -> float:
-    """Return the first derivative."""
+    """Return the first derivative of the logarithm of the gamma function."""
     below = 0.0
     while x < _LARGE:
         below -= 1 / x
@@ -28,7 +28,7 @@ def digamma(x: float) -> float:
 
 
 def trigamma(x: float) -> float:
-    """Return the second derivative."""
+    """Return the second derivative of the logarithm of the gamma function."""
     below = 0.0
     while x < _LARGE:
         below += 1 / x**2
@@ -37,7 +37,7 @@ def trigamma(x: float) -> float:
 
 
 def inverse_trigamma(value: float) -> float:
-    """Return the argument at which the second derivative has a given value above 0 (Newton's method, which approaches
+    """Return the argument at which ``trigamma`` has a given value above 0 (Newton's method, which approaches
     from below)."""
     x = 0.5 + 1 / value
     while True:

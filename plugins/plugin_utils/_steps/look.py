@@ -102,18 +102,8 @@ class Step(collect.Step):
 
     def _cleanup(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         """Return the result of the action ``cleanup``, which replaces the result of this action."""
-        task = self._task.copy()
-        task.args = {**{name: self._task.args[name] for name in ("run_id", "run_path", "state_dir")}, **arguments}
-        action = self._shared_loader_obj.action_loader.get(
-            "mqops.logdisk.cleanup",
-            task=task,
-            connection=self._connection,
-            play_context=self._play_context,
-            loader=self._loader,
-            templar=self._templar,
-            shared_loader_obj=self._shared_loader_obj,
-        )
-        return action.run(task_vars=task_vars)
+        given = {name: self._task.args[name] for name in ("run_id", "run_path", "state_dir")}
+        return self.result_of("cleanup", {**given, **arguments}, task_vars)
 
 
 def shell_path(path: str) -> str:

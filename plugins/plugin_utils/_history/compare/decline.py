@@ -23,8 +23,9 @@ from statistics import fmean, median
 from typing import NamedTuple
 
 from ..._numerics import student_t
+from ..._numerics.correlation import variance_of_mean
 from ..._numerics.likeness import MAD_TO_DEVIATION
-from .nights import MOST_IN_REFERENCE, Night, Row, Volume, variance_of_mean
+from .nights import MOST_IN_REFERENCE, Night, Row, Volume
 
 FEWEST_VOLUMES = 3
 FEWEST_WEEKS = 6

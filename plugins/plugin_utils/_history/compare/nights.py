@@ -19,11 +19,11 @@ import math
 from collections import deque
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from statistics import fmean, median, stdev
 from typing import NamedTuple
 
 from ..._numerics import student_t
+from ..._numerics.correlation import variance_of_mean
 from ..._numerics.likeness import FEWEST_ALIKE
 from ..._numerics.moderation import Pool, Spread, drawn
 
@@ -152,13 +152,6 @@ def is_slow(change: float, nights: Sequence[float], delta: float) -> tuple[float
     deviation = max(_LEAST_DEVIATION, stdev(nights))
     limit = max(delta, student_t.quantile(_CONFIDENCE, count - 1) * deviation * math.sqrt(1 + 1 / count))
     return fmean(nights) + limit, change - fmean(nights) > limit
-
-
-@lru_cache(maxsize=65536)
-def variance_of_mean(count: int, correlation: float) -> float:
-    """Return the variance of the mean of successive values with a variance of 1, if the correlation of values that are
-    k places apart is the k-th power of ``correlation``."""
-    return (1 + 2 * math.fsum((1 - lag / count) * correlation**lag for lag in range(1, count))) / count
 
 
 def _off_the_reference(looks: Mapping[tuple[Volume, Row], _Look]) -> dict[Volume, dict[Row, float]]:
