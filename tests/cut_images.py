@@ -1,7 +1,7 @@
 # Copyright (c) 2026 mqops contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Creates files as they are after power cuts, to test a checker that was written according to
-docs/power_cut.md. Needs root:
+src/cut/README.md. Needs root:
 
     PYTHONPATH=tests:tests/integration .venv-dev/bin/python tests/cut_images.py DIRECTORY [NUMBER]
 

@@ -11,7 +11,7 @@
 
 #define MARK_LINE_BYTES 640
 #define MARK_BOOT_ID_MAX 36
-// the layout of the blocks that this version writes; docs/power_cut.md describes it
+// the layout of the blocks that this version writes; src/cut/README.md describes it
 #define MARK_LAYOUT 2
 
 struct mark {

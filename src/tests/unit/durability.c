@@ -106,7 +106,7 @@ void test_content_of_passes(void) {
     }
 }
 
-// Checks the example in docs/power_cut.md, which enables other programs to produce the same sectors.
+// Checks the example in src/cut/README.md, which enables other programs to produce the same sectors.
 void test_documented_layout(void) {
     static const struct { uint32_t worker; uint64_t n, sector; unsigned char begins[24]; } examples[] = {
         {1, 0, 0, {0x15, 0x7c, 0x4a, 0x7f, 0xb9, 0x79, 0x4c, 0x1a, 0x78, 0x04, 0xcb, 0x3d,
