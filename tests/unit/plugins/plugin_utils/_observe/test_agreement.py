@@ -58,7 +58,7 @@ def row(observation):
 
 def by_amqsrua(publications):
     text = expositions.amqsrua(publications, START + datetime.timedelta(seconds=10))
-    return amqsrua.read([Sample(START.timestamp() + 3600, 10**15, text)], QM1)
+    return amqsrua.read([Sample(START.timestamp() + 3600, 10**15, each) for each in text.split("\n\n")], QM1)
 
 
 def by_prometheus(answers):
