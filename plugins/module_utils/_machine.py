@@ -7,9 +7,11 @@ Private to this collection; it may change at any time.
 """
 
 import os
+import platform
+import pwd
 import re
 
-from . import _mounts
+from . import _mounts, _user
 
 MACHINE_ID_PATHS = ("/etc/machine-id", "/var/lib/dbus/machine-id")
 BOOT_ID_PATH = "/proc/sys/kernel/random/boot_id"
@@ -22,8 +24,8 @@ def identity():
     None of these is sufficient by itself, because clones have the same machine-id and containers have the boot_id of
     their host.
     """
-    ids = [text for text in map(_read, MACHINE_ID_PATHS) if _MACHINE_ID.match(text)]
-    return dict(machine_id=ids[0] if ids else "", boot_id=_read(BOOT_ID_PATH), hostname=os.uname()[1])
+    ids = [text for text in (read_text(path).strip() for path in MACHINE_ID_PATHS) if _MACHINE_ID.match(text)]
+    return dict(machine_id=ids[0] if ids else "", boot_id=read_text(BOOT_ID_PATH).strip(), hostname=os.uname()[1])
 
 
 def is_this(machine, path):
@@ -58,9 +60,43 @@ def name_of(machine):
     return name if re.match(r"\A[0-9A-Za-z._-]{1,253}\Z", name) else "an unknown host"
 
 
-def _read(path):
+def host_facts():
+    """Return the operating system, the user that this process runs as, and the identity of the machine."""
+    return dict(
+        os=os_release().get("PRETTY_NAME") or platform.platform(),
+        kernel=platform.release(),
+        architecture=platform.machine(),
+        user=_user.name(),
+        home=_home(),
+        python_version=platform.python_version(),
+        cpus=os.sysconf("SC_NPROCESSORS_ONLN"),
+        memory_bytes=_memory_bytes(),
+        **identity(),
+    )
+
+
+def os_release():
+    """Return /etc/os-release as a dict."""
+    pairs = (line.partition("=") for line in read_text("/etc/os-release").splitlines() if "=" in line)
+    return dict((key.strip(), value.strip().strip("\"'")) for key, dummy, value in pairs)
+
+
+def _memory_bytes():
+    for line in read_text("/proc/meminfo").splitlines():
+        if line.startswith("MemTotal:"):
+            return int(line.split()[1]) * 1024
+    return None
+
+
+def _home():
+    """Return the expansion of ~."""
+    return os.environ.get("HOME") or pwd.getpwuid(os.geteuid()).pw_dir
+
+
+def read_text(path, default="", most_bytes=1 << 20):
+    """Return the text of a file of the system, for example below /proc; ``default`` if it cannot be read."""
     try:
         with open(path, "rb") as stream:
-            return stream.read(256).decode("utf-8", "replace").strip()
+            return stream.read(most_bytes).decode("utf-8", "replace")
     except (IOError, OSError):
-        return ""
+        return default

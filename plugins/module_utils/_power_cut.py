@@ -10,7 +10,7 @@ Private to this collection; it may change at any time.
 import os
 import subprocess
 
-from . import _birth, _machine, _marks, _time_limit, _volume
+from . import _machine, _marks, _time_limit, _volume_identity
 
 VOLUME_LIMIT_S = 10
 SYNC_LIMIT_S = 60
@@ -44,8 +44,10 @@ def look(path):
 def _facts_of(path):
     """Return the facts of the volume below a path, including the birth time of the root directory of its file system,
     which distinguishes this file system from another with the same UUID."""
-    facts = _volume.facts_of(path)
-    return dict(facts, filesystem_born_epoch_s=_birth.birth_of(facts["mount_point"]) if facts["mount_point"] else "")
+    facts = _volume_identity.facts_of(path)
+    return dict(
+        facts, filesystem_born_epoch_s=_volume_identity.birth_of(facts["mount_point"]) if facts["mount_point"] else ""
+    )
 
 
 def sync_marks(directories):

@@ -10,7 +10,7 @@ import os
 import re
 import stat
 
-from . import _block_devices, _ini_files, _mounts, _time_limit
+from . import _block_devices, _ini_files, _machine, _mounts, _time_limit
 
 MQS_INI = "/var/mqm/mqs.ini"
 QUEUE_MANAGER_FILES = re.compile(
@@ -19,7 +19,6 @@ QUEUE_MANAGER_FILES = re.compile(
 EXTENT = re.compile(r"S[0-9]{7}\.LOG\Z")
 CONTROL_FILE = "amqhlctl.lfh"
 """The files of a recovery log: its extents, in the directory active, and its control file."""
-MOST_PROC_BYTES = 1 << 20
 FILES_LIMIT_S = 5
 QUEUE_MANAGER_PROCESSES = frozenset(("amqzmuc0", "amqzxma0"))
 
@@ -223,7 +222,7 @@ def _configured(mqs_ini):
 def sees_processes(proc="/proc"):
     """True if this user sees the processes of others: if /proc is mounted with hidepid, the user cannot read the name
     of process 1, or cannot see it at all."""
-    return _read(os.path.join(proc, "1", "comm")) is not None
+    return _machine.read_text(os.path.join(proc, "1", "comm"), None) is not None
 
 
 def running_queue_managers():
@@ -231,9 +230,9 @@ def running_queue_managers():
     process has no such argument."""
     found = set()
     for pid in os.listdir("/proc"):
-        if not pid.isdigit() or _read("/proc/%s/comm" % pid, "").strip() not in QUEUE_MANAGER_PROCESSES:
+        if not pid.isdigit() or _machine.read_text("/proc/%s/comm" % pid).strip() not in QUEUE_MANAGER_PROCESSES:
             continue
-        arguments = _read("/proc/%s/cmdline" % pid, "").split("\0")
+        arguments = _machine.read_text("/proc/%s/cmdline" % pid).split("\0")
         name = next((arguments[i + 1] for i, argument in enumerate(arguments[:-1]) if argument == "-m"), None)
         if name is None:
             name = next(
@@ -303,12 +302,3 @@ def queue_manager_files(directory):
             continue
         found.extend(os.path.join(path, name) for name in sorted(names) if QUEUE_MANAGER_FILES.match(name))
     return found
-
-
-def _read(path, default=None):
-    """Return the text of a file of /proc; ``default`` if it cannot be read."""
-    try:
-        with open(path, "rb") as stream:
-            return stream.read(MOST_PROC_BYTES).decode("utf-8", "replace")
-    except (IOError, OSError):
-        return default

@@ -10,10 +10,12 @@ Private to this collection; it may change at any time.
 """
 
 import array
+import ctypes
 import fcntl
 import os
+import struct
 
-from . import _block_devices
+from . import _block_devices, _machine, _mounts, _places
 
 _ID_FILES = ("wwid", "device/wwid", "serial", "device/serial", "device/cid")
 """Files below a disk's directory in sysfs that contain its world-wide identifier or serial number, in order of
@@ -25,6 +27,36 @@ _GENERIC_DRIVERS = ("sd", "sr")
 """Generic drivers of SCSI disks. For these, the driver of the adapter is more informative."""
 
 _GET_UUID = 0x80111500  # FS_IOC_GETFSUUID, from Linux 6.9 on: struct { u8 length; u8 uuid[16]; }
+# Constants of linux/fcntl.h and linux/stat.h.
+_AT_FDCWD = -100
+_AT_SYMLINK_NOFOLLOW = 0x100
+_STATX_BTIME = 0x800
+_STATX_BYTES = 256
+_BTIME_OFFSET_BYTES = 80
+
+
+def facts_of(path):
+    """Return the facts that identify the volume below ``path``, in the same form as for a certified volume."""
+    existing, mount = _places.nearest_existing(path), _mounts.mount_of(path)
+    found = dict(
+        (key, mount.get(key))
+        for key in ("mount_point", "mount_source", "mount_options", "filesystem_type", "device_number")
+    )
+    found.update(facts(existing, found["device_number"], found["mount_source"]), **_mounts.space(existing))
+    return found
+
+
+def birth_of(path):
+    """Return the birth time of a directory as text; empty if the kernel, the file system or the libc does not report
+    it.
+    Python has no function for it."""
+    statx = getattr(ctypes.CDLL(None, use_errno=True), "statx", None)
+    found = ctypes.create_string_buffer(_STATX_BYTES)
+    if statx is None or statx(_AT_FDCWD, os.fsencode(path), _AT_SYMLINK_NOFOLLOW, _STATX_BTIME, found) != 0:
+        return ""
+    (known,) = struct.unpack_from("=I", found)
+    seconds, nanoseconds = struct.unpack_from("=qI", found, _BTIME_OFFSET_BYTES)
+    return "%d.%09d" % (seconds, nanoseconds) if known & _STATX_BTIME else ""
 
 
 def facts(directory, device_number, mount_source, sysfs="/sys", run="/run", dev="/dev"):
@@ -74,11 +106,7 @@ def _driver(disk, sysfs):
 
 
 def _of_udev(number, run):
-    try:
-        with open(os.path.join(run, "udev", "data", "b" + number), "rb") as stream:
-            lines = stream.read(65536).decode("utf-8", "replace").split("\n")
-    except (IOError, OSError):
-        return ""
+    lines = _machine.read_text(os.path.join(run, "udev", "data", "b" + number)).split("\n")
     return next((line[len("E:ID_FS_UUID=") :] for line in lines if line.startswith("E:ID_FS_UUID=")), "")
 
 

@@ -127,7 +127,16 @@ import sys
 import time
 
 from ansible.module_utils.basic import AnsibleModule
-from ..module_utils import _lock_settings, _power_cut, _queue_managers, _runs, _time_limit, _user, _volume, _workspace
+from ..module_utils import (
+    _lock_settings,
+    _power_cut,
+    _queue_managers,
+    _runs,
+    _time_limit,
+    _user,
+    _volume_identity,
+    _workspace,
+)
 
 ANSWER_S = 30
 
@@ -138,7 +147,7 @@ def look(p):
     return dict(
         refusals=found.refusals,
         settings=_lock_settings.settings_of(p["path"], p["directory"], p["patience_s"]),
-        facts=_volume.facts_of(p["path"]),
+        facts=_volume_identity.facts_of(p["path"]),
     )
 
 

@@ -151,14 +151,14 @@ import time
 
 from ansible.module_utils.basic import AnsibleModule
 from ..module_utils import (
-    _host_facts,
+    _machine,
     _observer,
     _queue_manager_info,
     _queue_managers,
     _runs,
     _time_limit,
     _user,
-    _volume,
+    _volume_identity,
 )
 from ..module_utils._sources import choice
 from ..module_utils._sources.source_error import SourceError
@@ -209,7 +209,7 @@ def facts_of_volume(log_path):
     """Return the facts of the volume below the log, or the ``volume_problem`` if its storage does not answer."""
     if not log_path:
         return {}
-    answer = _time_limit.call_all([lambda: _volume.facts_of(log_path)], VOLUME_LIMIT_S)[0]
+    answer = _time_limit.call_all([lambda: _volume_identity.facts_of(log_path)], VOLUME_LIMIT_S)[0]
     return answer if isinstance(answer, dict) else dict(volume_problem="%s: %s" % (log_path, answer))
 
 
@@ -232,7 +232,7 @@ def prepare(p, run_command):
         source=name, queue_manager=queue_manager, log_path=log_path, queue_manager_running=manager.get("running")
     )
     facts = dict(checked)
-    facts.update(_host_facts.facts(), **facts_of_volume(log_path))
+    facts.update(_machine.host_facts(), **facts_of_volume(log_path))
     facts.update((key, known[key]) for key in known if known[key] not in ("", None) or key not in facts)
     return source, facts
 

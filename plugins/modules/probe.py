@@ -153,7 +153,7 @@ import stat
 import time
 
 from ansible.module_utils.basic import AnsibleModule
-from ..module_utils import _host_facts, _places, _queue_managers, _tester, _user
+from ..module_utils import _machine, _places, _queue_managers, _tester, _user
 
 FAMILIES = (
     ("Debian", ("debian", "ubuntu")),
@@ -284,10 +284,10 @@ def discovered(module):
 def observe(queue_managers, p):
     """Add the figures that MQ publishes about its log to each queue manager that may be running."""
     # The sources are imported only by a call that observes.
-    from ..module_utils._sources import window
+    from ..module_utils._sources import choice
 
     names = [each["name"] for each in queue_managers if each["exists"] and each["running"] is not False]
-    seen = window.watch(names, p["observe_window"], p["observe_url"], p["observe_amqsrua"])
+    seen = choice.watch(names, p["observe_window"], p["observe_url"], p["observe_amqsrua"])
     for each in queue_managers:
         each["observed"] = seen.get(each["name"], dict(source="", samples=[], problem="it is not running"))
 
@@ -333,8 +333,8 @@ def main():
     found = dict(discovered(module), **inspected(module.params["workspace"]))
     module.exit_json(
         changed=False,
-        facts=_host_facts.facts(),
-        os_family=family_of(_host_facts.os_release()),
+        facts=_machine.host_facts(),
+        os_family=family_of(_machine.os_release()),
         compiler=compiler,
         headers=has_headers(module, compiler),
         tester=dict(path=path, installed=bool(source_hash), source_hash=source_hash),

@@ -20,7 +20,7 @@ import subprocess
 import tempfile
 import time
 
-from .. import _mounts
+from .. import _machine, _mounts
 from . import bpftrace_program, child
 from .source_error import SourceError
 from .bpftrace_seconds import Seconds
@@ -240,7 +240,7 @@ def _output(command):
 def _refuse_privilege():
     if os.geteuid() != 0:
         raise SourceError("bpftrace needs root, and this account is not root: set observe_become to true")
-    effective = int(_read("/proc/self/status", "CapEff:\t0").partition("CapEff:")[2].split()[0], 16)
+    effective = int(_machine.read_text("/proc/self/status", "CapEff:\t0").partition("CapEff:")[2].split()[0], 16)
     if effective >> _CAP_SYS_ADMIN & 1:
         return
     missing = [name for bit, name in ((_CAP_BPF, "CAP_BPF"), (_CAP_PERFMON, "CAP_PERFMON")) if not effective >> bit & 1]
@@ -252,7 +252,7 @@ def _refuse_privilege():
 
 
 def _refuse_kernel(streams):
-    if "[confidentiality]" in _read(_LOCKDOWN):
+    if "[confidentiality]" in _machine.read_text(_LOCKDOWN):
         raise SourceError(
             "the kernel is locked down (confidentiality), so no program may read it: start it with "
             "lockdown=integrity, or use another source"
@@ -278,7 +278,7 @@ def _noticed():
     events = os.path.join(_tracing(), "events")
     has_uring = os.path.isdir(os.path.join(events, "io_uring"))
     # Kernels before 5.18 do not report which request is complete.
-    names_request = " req;" in _read(os.path.join(events, "io_uring/io_uring_complete/format"))
+    names_request = " req;" in _machine.read_text(os.path.join(events, "io_uring/io_uring_complete/format"))
     has = {
         bpftrace_program.AIO: os.path.isdir(os.path.join(events, "syscalls/sys_enter_io_submit")),
         bpftrace_program.IO_URING: names_request,
@@ -413,14 +413,6 @@ class _Program:
             )
         how = "was killed by signal %d" % -status if status < 0 else "ended with status %d" % status
         return dict(status=status, words=how)
-
-
-def _read(path, default=""):
-    try:
-        with open(path) as stream:
-            return stream.read()
-    except OSError:
-        return default
 
 
 def _text(**content):

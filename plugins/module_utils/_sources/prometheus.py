@@ -353,30 +353,35 @@ def _connection(url):
     ), path
 
 
+_WHY = (
+    (
+        ssl.CertificateError,
+        "its certificate is not trusted by this host (%s). Add its certificate authority to those that the host "
+        "trusts, or use the name in the certificate",
+    ),
+    (ssl.SSLError, "no encrypted connection (%s). Does observe_url have to begin with http://?"),
+    (ConnectionRefusedError, "nothing listens there. Start the exporter of the queue manager, or set observe_url"),
+    (socket.gaierror, "the name of its host cannot be resolved (%s). Correct observe_url"),
+    (
+        ConnectionError,
+        "the connection was closed before the answer was complete (%s). Check the messages of the exporter",
+    ),
+    (
+        http.client.HTTPException,
+        "the server there does not speak HTTP (%s). Correct observe_url, or begin it with https:// if the endpoint is "
+        "encrypted",
+    ),
+    (Exception, "%s. Check the messages of the exporter, or correct observe_url"),
+)
+"""The reason why a request failed, by the first class that fits, and what to do."""
+
+
 def _why(error):
-    """Return the reason why a request failed, and what to do."""
-    text = _shown(getattr(error, "strerror", None) or str(error) or type(error).__name__)
-    if "CERTIFICATE_VERIFY_FAILED" in str(error) or isinstance(error, ssl.CertificateError):
-        return (
-            "its certificate is not trusted by this host (%s). Add its certificate authority to those that the host "
-            "trusts, or use the name in the certificate" % text
-        )
-    if isinstance(error, ssl.SSLError):
-        return "no encrypted connection (%s). Does observe_url have to begin with http://?" % text
-    if isinstance(error, ConnectionRefusedError):
-        return "nothing listens there. Start the exporter of the queue manager, or set observe_url"
-    if isinstance(error, socket.gaierror):
-        return "the name of its host cannot be resolved (%s). Correct observe_url" % text
-    if isinstance(error, ConnectionError):
-        return (
-            "the connection was closed before the answer was complete (%s). Check the messages of the exporter" % text
-        )
-    if isinstance(error, http.client.HTTPException):
-        return (
-            "the server there does not speak HTTP (%s). Correct observe_url, or begin it with https:// "
-            "if the endpoint is encrypted" % text
-        )
-    return "%s. Check the messages of the exporter, or correct observe_url" % text
+    is_untrusted = "CERTIFICATE_VERIFY_FAILED" in str(error)
+    kind = ssl.CertificateError if is_untrusted else type(error)
+    sentence = next(text for each, text in _WHY if issubclass(kind, each))
+    shown = _shown(getattr(error, "strerror", None) or str(error) or type(error).__name__)
+    return sentence.replace("%s", shown)
 
 
 def _shown(text):

@@ -203,18 +203,12 @@ class _Witness:
 
     def _write(self, name: str) -> None:
         seen = self._reader.seen
-        content = {
-            "name": name,
-            "pid": os.getpid(),
-            "seen": dataclasses.asdict(seen),
-            "problem": self._problem,
-            "said": last_words(self._said),
-            "status": self._status,
-            "lost_ns": self._lost_ns,
-        }
+        state = State(
+            name, os.getpid(), seen, self._problem, last_words(self._said), status=self._status, lost_ns=self._lost_ns
+        )
         if name == OVER and seen.ready:
             write_file(self._files.acknowledged, acknowledged_text(seen).encode("ascii"))
-        write_file(self._files.state, json.dumps(content).encode("ascii"))
+        write_file(self._files.state, json.dumps(dataclasses.asdict(state)).encode("ascii"))
         self._written = name
 
     def _fail(self, reason: str) -> None:
@@ -253,15 +247,7 @@ def look(files: Files) -> State:
     alive, failure = _is_held(files.lock)
     try:
         data = json.loads(read_file(files.state, STATE_MAX_BYTES))
-        state = State(
-            data["name"],
-            data["pid"],
-            _seen(data["seen"]),
-            data["problem"],
-            data["said"],
-            data["status"],
-            data["lost_ns"],
-        )
+        state = State(**{**data, "seen": _seen(data["seen"])})
     except (OSError, ValueError, KeyError, TypeError):
         state = State(STARTED)
     if alive or state.name == OVER:

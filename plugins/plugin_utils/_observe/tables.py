@@ -15,6 +15,7 @@ In addition to keys of the tester, run.csv has ``source``, ``queue_manager``,
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -100,7 +101,6 @@ _Row = dict[str, Any]
 class _Step:
     """The data of a step: intervals of one stream, or its seconds if the source is exact."""
 
-    number: int
     stream: str
     intervals: tuple[Interval, ...]
     seconds: tuple[Second, ...]
@@ -135,14 +135,9 @@ def _steps(observation: Observation) -> list[_Step]:
         )
         if seconds or intervals:
             size = _mean_size(seconds or intervals) if stream == LOG else None
-            key = dict(
-                zip(
-                    KEY_COLUMNS,
-                    (len(found) + 1, size, 1, stream, _WRITE if stream == LOG else _CALL, ALL_WORKERS),
-                    strict=True,
-                )
-            )
-            found.append(_Step(len(found) + 1, stream, intervals, seconds, key))
+            values = (len(found) + 1, size, 1, stream, _WRITE if stream == LOG else _CALL, ALL_WORKERS)
+            key = dict(zip(KEY_COLUMNS, values, strict=True))
+            found.append(_Step(stream, intervals, seconds, key))
     return found
 
 
@@ -271,15 +266,8 @@ def _stalls(step: _Step, observation: Observation) -> Iterable[_Row]:
 
 
 def _over(step: _Step, observation: Observation) -> Iterable[_Row]:
-    for each in sorted(
-        (each for each in observation.over if each.stream == step.stream), key=lambda each: (each.second, each.over_ns)
-    ):
-        yield {
-            "second": each.second,
-            "over_ns": each.over_ns,
-            "operations": each.operations,
-            "latency_sum_ns": each.latency_sum_ns,
-        }
+    of_step = [each for each in observation.over if each.stream == step.stream]
+    return map(dataclasses.asdict, sorted(of_step, key=lambda each: (each.second, each.over_ns)))
 
 
 def _run(observation: Observation, options: Options, steps: int) -> dict[str, Any]:

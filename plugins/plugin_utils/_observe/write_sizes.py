@@ -32,7 +32,7 @@ class WriteSizes:
 
 
 def read_write_sizes(queue_manager: str, observed: Any) -> WriteSizes:
-    """Return the answer of ``_sources/window.py`` on the host about a queue manager."""
+    """Return the answer of ``watch`` of ``_sources/choice.py`` on the host about a queue manager."""
     answer = as_dict(observed)
     observation = _averages(queue_manager, answer)
     if observation is None:

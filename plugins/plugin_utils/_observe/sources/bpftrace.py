@@ -57,26 +57,11 @@ class _Unfit(ValueError):
     """Raised for output that the source never writes."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Counted:
-    """The operations of a stream in one second."""
-
-    counts: Mapping[int, int]
-    sum_ns: int
-    bytes: int
-    errors: int
-    min_ns: int | None
-    max_ns: int | None
-
-    @property
-    def operations(self) -> int:
-        return sum(self.counts.values())
-
-
 @dataclass(slots=True)
 class _Reading:
     """The data that was read so far, and the clocks that convert the kernel's time to the host's time."""
 
+    at: Sample = field(default_factory=lambda: Sample(0.0, 0, ""))
     streams: tuple[str, ...] = ()
     overheads_ns: dict[str, int] = field(default_factory=dict)
     pid: int = 0
@@ -84,7 +69,8 @@ class _Reading:
     base_ns: int = 0
     base_epoch_s: float = 0.0
     end_ns: int = 0
-    seconds: list[dict[str, _Counted]] = field(default_factory=list)
+    seconds: list[dict[str, Second]] = field(default_factory=list)
+    errors: Counter[str] = field(default_factory=Counter)
     late: int = 0
     lost: int = 0
     unfit: int = 0
@@ -100,16 +86,17 @@ class _Reading:
 
     def take(self, sample: Sample) -> None:
         """Process a sample. Invalid samples change nothing."""
+        self.at = sample
         try:
             kind, content = _text(sample.text)
             takes = getattr(self, f"_take_{kind}", None)
             if takes is None or (kind != "watched" and not self.streams):
                 raise _Unfit(kind)
-            takes(content, sample)
+            takes(content)
         except (_Unfit, AttributeError, KeyError, TypeError, ValueError, RecursionError):
             self.unfit += 1
 
-    def _take_watched(self, content: Mapping[str, Any], _sample: Sample) -> None:
+    def _take_watched(self, content: Mapping[str, Any]) -> None:
         names = tuple(content["streams"])
         if (
             not 0 < len(names) <= MOST_STREAMS
@@ -125,24 +112,27 @@ class _Reading:
         self.notices_unseen = content.get("notices_unseen") is not False
         self.streams = names
 
-    def _take_base(self, content: Any, sample: Sample) -> None:
+    def _take_base(self, content: Any) -> None:
         if self.base_ns:
             raise _Unfit
         self.base_ns = _whole(content)
-        self.base_epoch_s = sample.epoch_s + (self.base_ns - sample.monotonic_ns) / _NS_PER_S
+        self.base_epoch_s = self.at.epoch_s + (self.base_ns - self.at.monotonic_ns) / _NS_PER_S
 
-    def _take_second(self, content: Mapping[str, Any], _sample: Sample) -> None:
+    def _take_second(self, content: Mapping[str, Any]) -> None:
         if not self.base_ns or content["number"] != len(self.seconds) + 1:
             raise _Unfit
-        counted = {name: _counted(content["streams"][name]) for name in self.streams}
-        self.seconds.append(counted)
+        contents = {name: content["streams"][name] for name in self.streams}
+        seconds = {name: _second(len(self.seconds) + 1, name, contents[name]) for name in self.streams}
+        errors = {name: _whole(contents[name]["errors"]) for name in self.streams}
+        self.seconds.append(seconds)
+        self.errors.update(errors)
         self.late += content["late"] is True
 
-    def _take_in_flight(self, content: Mapping[str, Any], _sample: Sample) -> None:
+    def _take_in_flight(self, content: Mapping[str, Any]) -> None:
         self.in_flight_ns = {name: [_whole(start) for start in content[name][:MOST_STALLS]] for name in self.streams}
 
-    def _take_maximum(self, content: Mapping[str, Any], _sample: Sample) -> None:
-        stall = self._take_stall(content, _sample)
+    def _take_maximum(self, content: Mapping[str, Any]) -> None:
+        stall = self._take_stall(content)
         before_ns = self.longest_ns.get(stall.stream)
         # Events from different processors may arrive in the wrong order.
         if before_ns is None or stall.latency_ns > before_ns:
@@ -151,7 +141,7 @@ class _Reading:
                 Maximum(stall.epoch_s + stall.latency_ns / _NS_PER_S, stall.stream, before_ns, stall.latency_ns)
             )
 
-    def _take_stall(self, content: Mapping[str, Any], _sample: Sample) -> Stall:
+    def _take_stall(self, content: Mapping[str, Any]) -> Stall:
         name, at_ns, latency_ns = content["stream"], _whole(content["at_ns"]), _whole(content["latency_ns"])
         if name not in self.streams:
             raise _Unfit
@@ -164,21 +154,21 @@ class _Reading:
             self.slow[name] = _slowest(slow)
         return stall
 
-    def _take_end(self, content: Any, _sample: Sample) -> None:
+    def _take_end(self, content: Any) -> None:
         if not self.base_ns < _whole(content):
             raise _Unfit
         self.end_ns = content
 
-    def _take_lost(self, content: Any, _sample: Sample) -> None:
+    def _take_lost(self, content: Any) -> None:
         self.lost += _whole(content)
 
-    def _take_unseen(self, content: Mapping[str, Any], _sample: Sample) -> None:
+    def _take_unseen(self, content: Mapping[str, Any]) -> None:
         self.unseen = _whole(content[LOG])
 
-    def _take_unflushed(self, content: Mapping[str, Any], _sample: Sample) -> None:
+    def _take_unflushed(self, content: Mapping[str, Any]) -> None:
         self.unflushed = _whole(content[LOG])
 
-    def _take_program(self, content: Mapping[str, Any], _sample: Sample) -> None:
+    def _take_program(self, content: Mapping[str, Any]) -> None:
         self.program = printable(str(content["words"])[:200])
         self.program_failed = content["status"] not in (None, 0)
 
@@ -197,9 +187,7 @@ class _Reading:
             start_epoch_s=self.base_epoch_s,
             elapsed_ns=self._elapsed_ns(),
             intervals=tuple(self._intervals(options)),
-            seconds=tuple(
-                self._second(number, name) for number in range(1, len(self.seconds) + 1) for name in self.streams
-            ),
+            seconds=tuple(self._all_seconds()),
             histograms=self._histograms(),
             over=tuple(self._over(thresholds_ns)),
             maxima=self._maxima(),
@@ -216,20 +204,12 @@ class _Reading:
     def _operations(self, name: str) -> int:
         return sum(second[name].operations for second in self.seconds if name in second)
 
-    def _second(self, number: int, name: str) -> Second:
-        counted = self.seconds[number - 1][name]
-        partial = number == len(self.seconds) and self._elapsed_ns() < number * _NS_PER_S
-        return Second(
-            number,
-            name,
-            counted.operations,
-            counted.bytes,
-            counted.sum_ns,
-            counted.min_ns,
-            counted.max_ns,
-            partial,
-            counted.counts,
-        )
+    def _all_seconds(self) -> Iterator[Second]:
+        for second in self.seconds[:-1]:
+            yield from second.values()
+        for last in self.seconds[-1:]:
+            partial = self._elapsed_ns() < len(self.seconds) * _NS_PER_S
+            yield from (replace(each, partial=partial) for each in last.values())
 
     def _intervals(self, options: Options) -> Iterator[Interval]:
         over = bool(self.end_ns or self.program) or len(self.seconds) >= self.duration_s
@@ -239,27 +219,26 @@ class _Reading:
                 elapsed_ns = min(len(part) * _NS_PER_S, self._elapsed_ns() - first * _NS_PER_S)
                 for name in self.streams:
                     yield _interval(
-                        self.base_epoch_s + first, elapsed_ns / _NS_PER_S, name, [counted[name] for counted in part]
+                        self.base_epoch_s + first, elapsed_ns / _NS_PER_S, name, [second[name] for second in part]
                     )
 
     def _histograms(self) -> dict[tuple[str, int], dict[int, int]]:
         found: dict[tuple[str, int], Counter[int]] = {}
         for index, second in enumerate(self.seconds):
-            for name, counted in second.items():
-                if counted.counts:
-                    found.setdefault((name, index * BATCHES // len(self.seconds) + 1), Counter()).update(counted.counts)
+            for name, each in second.items():
+                if each.buckets:
+                    found.setdefault((name, index * BATCHES // len(self.seconds) + 1), Counter()).update(each.buckets)
         return {
             key: {buckets.upper_ns(bucket): counts[bucket] for bucket in sorted(counts)}
             for key, counts in found.items()
         }
 
     def _over(self, thresholds_ns: Sequence[int]) -> Iterator[Over]:
-        for number, second in enumerate(self.seconds, 1):
-            for name, counted in second.items():
-                for threshold_ns in thresholds_ns:
-                    operations, sum_ns = buckets.operations_over(counted.counts, threshold_ns, counted.max_ns or 0)
-                    if operations:
-                        yield Over(number, name, threshold_ns, operations, sum_ns)
+        for each in (each for second in self.seconds for each in second.values()):
+            for threshold_ns in thresholds_ns:
+                operations, sum_ns = buckets.operations_over(each.buckets, threshold_ns, each.latency_max_ns or 0)
+                if operations:
+                    yield Over(each.number, each.stream, threshold_ns, operations, sum_ns)
 
     def _maxima(self) -> tuple[Maximum, ...]:
         """Return the maxima of complete seconds only. Otherwise, the line of a maximum could appear before the line of
@@ -328,10 +307,9 @@ class _Reading:
             yield from self._problems_of(name)
 
     def _problems_of(self, name: str) -> Iterator[str]:
-        all_of = [second[name] for second in self.seconds]
-        operations, errors = self._operations(name), sum(counted.errors for counted in all_of)
-        if errors:
-            yield f"{errors} log writes failed. No figure includes them."
+        operations = self._operations(name)
+        if self.errors[name]:
+            yield f"{self.errors[name]} log writes failed. No figure includes them."
         if not operations and name == LOG and (self.unseen or self.unflushed):
             return
         if not operations:
@@ -341,7 +319,7 @@ class _Reading:
                 else f"{name} was not called, or only by programs that load another library: see observe_library."
             )
             return
-        mean_ns = sum(counted.sum_ns for counted in all_of) / operations
+        mean_ns = sum(second[name].latency_sum_ns for second in self.seconds) / operations
         overhead_ns = self.overheads_ns.get(LOG if name == LOG else "call", 0)
         if overhead_ns > NOTABLE_OVERHEAD_SHARE * mean_ns:
             what = "log write" if name == LOG else name
@@ -361,16 +339,17 @@ class _Reading:
 def _without_log(found: Observation) -> Observation:
     """Return an observation without figures for the log, because they would cover only some of its writes. Its
     intervals show when it was watched."""
+    others = {
+        name: tuple(each for each in getattr(found, name) if each.stream != LOG)
+        for name in ("seconds", "over", "maxima", "stalls")
+    }
     return replace(
         found,
         intervals=tuple(
             Interval(each.start_epoch_s, each.elapsed_s) if each.stream == LOG else each for each in found.intervals
         ),
-        seconds=tuple(each for each in found.seconds if each.stream != LOG),
         histograms={key: counts for key, counts in found.histograms.items() if key[0] != LOG},
-        over=tuple(each for each in found.over if each.stream != LOG),
-        maxima=tuple(each for each in found.maxima if each.stream != LOG),
-        stalls=tuple(each for each in found.stalls if each.stream != LOG),
+        **others,
     )
 
 
@@ -388,19 +367,19 @@ def _whole(value: Any) -> int:
     return value
 
 
-def _counted(content: Mapping[str, Any]) -> _Counted:
+def _second(number: int, name: str, content: Mapping[str, Any]) -> Second:
     counts = {int(bucket): _whole(operations) for bucket, operations in content["buckets"].items()}
     if not all(0 <= bucket < buckets.BUCKETS for bucket in counts):
         raise _Unfit
     counts = {bucket: operations for bucket, operations in counts.items() if operations}
-    sum_ns, moved, errors = (_whole(content[name]) for name in ("sum_ns", "bytes", "errors"))
+    sum_ns, moved = _whole(content["sum_ns"]), _whole(content["bytes"])
     if not counts:
-        return _Counted({}, 0, 0, errors, None, None)
+        return Second(number, name, 0, 0, 0)
     # If an extreme is outside its bucket, it was read late and belongs to another second.
     first, last = min(counts), max(counts)
     min_ns = _extreme(content.get("min_ns"), first, buckets.lower_ns(first))
     max_ns = _extreme(content.get("max_ns"), last, buckets.upper_ns(last))
-    return _Counted(counts, sum_ns, moved, errors, min_ns, max_ns)
+    return Second(number, name, sum(counts.values()), moved, sum_ns, min_ns, max_ns, buckets=counts)
 
 
 def _extreme(value: Any, bucket: int, bound_ns: int) -> int:
@@ -408,9 +387,9 @@ def _extreme(value: Any, bucket: int, bound_ns: int) -> int:
     return value if value is not None and buckets.bucket_of(_whole(value)) == bucket else bound_ns
 
 
-def _interval(start_epoch_s: float, elapsed_s: float, name: str, part: Sequence[_Counted]) -> Interval:
+def _interval(start_epoch_s: float, elapsed_s: float, name: str, part: Sequence[Second]) -> Interval:
     operations, moved, sum_ns = (
-        sum(getattr(counted, figure) for counted in part) for figure in ("operations", "bytes", "sum_ns")
+        sum(getattr(second, figure) for second in part) for figure in ("operations", "bytes", "latency_sum_ns")
     )
     return Interval(
         start_epoch_s,
@@ -419,8 +398,8 @@ def _interval(start_epoch_s: float, elapsed_s: float, name: str, part: Sequence[
         operations,
         moved if name == LOG else None,
         sum_ns / operations if operations else None,
-        min((counted.min_ns for counted in part if counted.min_ns is not None), default=None),
-        max((counted.max_ns for counted in part if counted.max_ns is not None), default=None),
+        min((each.latency_min_ns for each in part if each.latency_min_ns is not None), default=None),
+        max((each.latency_max_ns for each in part if each.latency_max_ns is not None), default=None),
         sum_ns,
         moved / operations if operations and name == LOG else None,
     )

@@ -12,7 +12,7 @@ import pytest
 from ansible_collections.mqops.logdisk.plugins.module_utils import (
     _block_devices,
     _queue_managers,
-    _volume,
+    _volume_identity,
     _workspace,
     _workspaces,
 )
@@ -49,7 +49,7 @@ def test_a_running_queue_managers_log_on_another_subvolume_is_noticed(tmp_path, 
 def test_all_devices_belong_to_the_volume(tmp_path):
     def body():
         devices = btrfs(tmp_path / "images", 2, tmp_path / "all", {"@opt": tmp_path / "opt"})
-        facts = _volume.facts_of(str(tmp_path / "opt"))
+        facts = _volume_identity.facts_of(str(tmp_path / "opt"))
         disks = _block_devices.disks_below(_block_devices.number_below(facts["device_number"], facts["mount_source"]))
         return [
             [os.path.basename(each) for each in devices],

@@ -16,8 +16,8 @@ from ansible_collections.mqops.logdisk.plugins.module_utils import (
     _queue_manager_info,
     _queue_managers,
     _runs,
-    _volume,
     _volume_counters,
+    _volume_identity,
     _workspace,
 )
 from ansible_collections.mqops.logdisk.plugins.module_utils._sources import bpftrace
@@ -100,7 +100,7 @@ def of_bpftrace(path):
 
 READERS = {
     "measurement": lambda path: _workspace.Preflight(path, ()).facts["mount_source"],
-    "observation and power cut": lambda path: _volume.facts_of(path)["mount_source"],
+    "observation and power cut": lambda path: _volume_identity.facts_of(path)["mount_source"],
     "locks": lambda path: _lock_settings.settings_of(path, path)["mount_source"],
     "discovery": lambda path: _queue_manager_info._located(path)["filesystem"]["mount_source"],
     "counters": lambda path: _volume_counters.read_below(path),

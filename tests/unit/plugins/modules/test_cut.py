@@ -10,7 +10,13 @@ import os
 import subprocess
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.module_utils import _birth, _marks, _power_cut, _queue_managers, _runs
+from ansible_collections.mqops.logdisk.plugins.module_utils import (
+    _marks,
+    _power_cut,
+    _queue_managers,
+    _runs,
+    _volume_identity,
+)
 from ansible_collections.mqops.logdisk.plugins.modules import cut_check, cut_start
 
 TESTER = """#!/bin/sh
@@ -136,11 +142,11 @@ def test_what_a_host_says_of_itself(tmp_path):
     assert found["problem"] == ""
     assert found["boot_id"]
     assert found["mount_point"]
-    assert found["filesystem_born_epoch_s"] == _birth.birth_of(found["mount_point"])
+    assert found["filesystem_born_epoch_s"] == _volume_identity.birth_of(found["mount_point"])
 
 
 def test_a_file_system_has_the_birth_time_that_the_kernel_says(tmp_path):
-    seconds, dummy, nanoseconds = _birth.birth_of(str(tmp_path)).partition(".")
+    seconds, dummy, nanoseconds = _volume_identity.birth_of(str(tmp_path)).partition(".")
     said = subprocess.check_output(["stat", "--format=%W", str(tmp_path)], text=True).strip()
     assert (seconds or "0", len(nanoseconds) in (0, 9)) == (said, True)
-    assert _birth.birth_of(str(tmp_path / "none")) == ""
+    assert _volume_identity.birth_of(str(tmp_path / "none")) == ""

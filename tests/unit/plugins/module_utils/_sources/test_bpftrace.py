@@ -81,7 +81,9 @@ def test_the_account_is_not_root(monkeypatch):
 )
 def test_root_lacks_capabilities(monkeypatch, capabilities, missing):
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    monkeypatch.setattr(bpftrace, "_read", lambda *dummy: f"Name:\tx\nCapEff:\t{capabilities}\nCapBnd:\t0\n")
+    monkeypatch.setattr(
+        bpftrace._machine, "read_text", lambda *dummy: f"Name:\tx\nCapEff:\t{capabilities}\nCapBnd:\t0\n"
+    )
     assert (
         why(bpftrace._refuse_privilege)
         == f"root lacks {missing} here: run the container with these capabilities, or observe from the machine itself"
@@ -91,7 +93,7 @@ def test_root_lacks_capabilities(monkeypatch, capabilities, missing):
 @pytest.mark.parametrize("capabilities", ["000000c000000000", "0000000000200000"])
 def test_root_with_enough_capabilities(monkeypatch, capabilities):
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    monkeypatch.setattr(bpftrace, "_read", lambda *dummy: f"CapEff:\t{capabilities}\n")
+    monkeypatch.setattr(bpftrace._machine, "read_text", lambda *dummy: f"CapEff:\t{capabilities}\n")
     bpftrace._refuse_privilege()
 
 

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import yaml
-from ansible_collections.mqops.logdisk.plugins.module_utils._sources import choice, window
+from ansible_collections.mqops.logdisk.plugins.module_utils._sources import choice
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.sources import SOURCES
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils.fabricate import PROJECT
 
@@ -25,5 +25,5 @@ def test_the_role_offers_every_source_in_the_order_in_which_they_are_tried():
 
 
 def test_no_source_that_needs_privilege_is_asked_while_queue_managers_are_discovered():
-    asked = [name for name, dummy in window.SOURCES]
+    asked = [name for name, dummy in choice.OF_AVERAGES]
     assert "amqsrua" in asked and choice.BPFTRACE not in asked

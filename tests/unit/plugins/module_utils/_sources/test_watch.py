@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.module_utils._sources import amqsrua, prometheus, window
+from ansible_collections.mqops.logdisk.plugins.module_utils._sources import amqsrua, choice, prometheus
 from ansible_collections.mqops.logdisk.plugins.modules import probe
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils.fabricate import PROJECT
 from mq import install_amqsrua
@@ -48,13 +48,13 @@ def patience(monkeypatch):
     """Only the limit under test is reached."""
     for module, name in ((prometheus, "LIMIT_S"), (prometheus, "CHECK_S"), (amqsrua, "CHECK_S")):
         monkeypatch.setattr(module, name, 90)
-    for dummy, source_class in window.SOURCES:
+    for dummy, source_class in choice.OF_AVERAGES:
         monkeypatch.setattr(source_class, "check_limit_s", 180)
-    monkeypatch.setattr(window, "INTERVAL_S", 0.05)
+    monkeypatch.setattr(choice, "INTERVAL_S", 0.05)
 
 
 def test_each_queue_manager_is_heard_by_the_source_that_knows_it(program, url):
-    heard = window.watch(["QM1", "QM2", "QM3"], 2, url, program)
+    heard = choice.watch(["QM1", "QM2", "QM3"], 2, url, program)
     assert {name: (answer["source"], bool(answer["samples"])) for name, answer in heard.items()} == {
         "QM1": ("amqsrua", True),
         "QM2": ("prometheus", True),
@@ -72,20 +72,20 @@ def test_each_queue_manager_is_heard_by_the_source_that_knows_it(program, url):
 def test_a_source_that_hangs_costs_the_others_nothing(program, url, monkeypatch):
     (PROJECT / program).with_suffix(".json").write_text('{"hang": true}')
     monkeypatch.setattr(amqsrua, "CHECK_S", 1)
-    heard = window.watch(["QM1", "QM2"], 1, url, program)
+    heard = choice.watch(["QM1", "QM2"], 1, url, program)
     assert "printed nothing for 1 s, and was ended" in heard["QM1"]["problem"]
     assert heard["QM2"]["source"] == "prometheus"
 
 
 def test_what_is_kept_is_bounded(program, monkeypatch):
-    monkeypatch.setattr(window, "MOST_CHARACTERS", 1000)
-    heard = window.watch(["QM1"], 60, "http://localhost:1/", program)["QM1"]
+    monkeypatch.setattr(choice, "MOST_CHARACTERS", 1000)
+    heard = choice.watch(["QM1"], 60, "http://localhost:1/", program)["QM1"]
     assert 0 < sum(len(each["text"]) for each in heard["samples"]) <= 1000
 
 
 def test_only_queue_managers_that_may_run_are_asked(monkeypatch):
     monkeypatch.setattr(
-        window,
+        choice,
         "watch",
         lambda names, *dummy: {name: {"source": "amqsrua", "samples": [], "problem": name} for name in names},
     )
