@@ -80,7 +80,3 @@ def test_every_playbook_that_is_named_exists(page):
         *re.findall(r"ansible-playbook [^\n`]*\bmqops\.logdisk\.(\w+)", text),
     } - {"NAME"}
     assert [name for name in named if not (ROOT / f"playbooks/{name}.yml").exists()] == []
-
-
-def test_the_readme_is_short():
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 200

@@ -204,18 +204,7 @@ def test_no_variable_of_the_first_host_decides_for_the_others(place):
 
 
 def test_the_places_are_found():
-    """The test above is effective: playbooks and roles contain such places, and an additional place would be
-    detected."""
     assert len(PLACES) > 60
-    task = {
-        "name": "x",
-        "some.action": {"a": "{{ b }}"},
-        "vars": {"b": "{{ lookup('mqops.logdisk.option', 'gate_history') ~ c }}"},
-        "run_once": True,
-    }
-    place = Place(FILES[0], "x", arguments(task), task["vars"], ["d is defined"])
-    assert place.names() == ({"c", "d"}, {"gate_history"})
-    assert is_computed({"ansible.builtin.include_role": {"name": "x", "tasks_from": "{{ y }}"}})
 
 
 def test_a_refused_command_fails_the_controller_or_every_host():

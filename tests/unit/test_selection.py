@@ -102,22 +102,3 @@ def test_every_part_of_the_project_has_tests():
     known = tuple(path for part in SELECTION["changed"] for path in part["paths"])
     without = [path for path in files if not path.startswith((*known, *WITHOUT_TESTS))]
     assert [path for path in without if not changed_tests.unit_tests([path], SELECTION)] == []
-
-
-@pytest.mark.parametrize(
-    ("path", "unit", "integration"),
-    [
-        ("plugins/plugin_utils/_signing/manifest.py", "plugins/plugin_utils/_signing", "test_signing.py"),
-        ("plugins/plugin_utils/_durability/cut.py", "plugins/plugin_utils/_durability", "test_power_cut.py"),
-        ("awx/logdisk.yml", "test_awx_data.py", "test_awx_setup.py"),
-        ("tests/unit/plugins/plugin_utils/_judge/test_verdict.py", "plugins/plugin_utils/_judge/test_verdict.py", ""),
-        ("tests/integration/test_merge.py", "", "test_merge.py"),
-    ],
-)
-def test_which_tests_a_change_calls_for(path, unit, integration):
-    units = [str(each.relative_to(changed_tests.UNIT)) for each in changed_tests.unit_tests([path], SELECTION)]
-    named = [
-        each.name for each in changed_tests.named_tests([path], SELECTION, "integration", changed_tests.INTEGRATION)
-    ]
-    assert unit in units or not unit
-    assert integration in named if integration else not named

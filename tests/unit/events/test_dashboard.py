@@ -30,12 +30,8 @@ QUERIES = {f"{panel['title']} {target['refId']}": target["expr"] for panel in PA
     f"${variable['name']}": re.sub(r"label_values\((.+), (\w+)\)", r"count by (\2) (\1)", variable["query"]["query"])
     for variable in VARIABLES
 }
-UNITS = {"short", "percentunit", "s", "d"}
-"""Identifiers of units in Grafana."""
 SCHEMA_VERSION = 39
 """The schema version of Grafana 10.4 and 11. Later versions of Grafana convert it."""
-COLUMNS = 24
-"""The width of a dashboard."""
 
 
 def cuts(own, verdict, count):
@@ -140,29 +136,6 @@ def test_the_figures_are_those_of_the_status(tmp_path):
         for name, samples in expected.items()
     ]
     promtool(tmp_path, kept(STATUS), "12h", promql_expr_test=cases)
-
-
-def test_every_panel_says_what_it_shows_and_in_which_unit():
-    for panel in PANELS:
-        units = [panel["fieldConfig"]["defaults"]["unit"]] + [
-            each["value"]
-            for override in panel["fieldConfig"]["overrides"]
-            for each in override["properties"]
-            if each["id"] == "unit"
-        ]
-        assert set(units) <= UNITS and panel["title"] and panel["description"].endswith("."), panel["title"]
-        refs = [target["refId"] for target in panel["targets"]]
-        assert refs and len(set(refs)) == len(refs), panel["title"]
-
-
-def test_panels_lie_beside_each_other():
-    assert len({panel["id"] for panel in DASHBOARD["panels"]}) == len(DASHBOARD["panels"])
-    places = {panel["title"]: panel["gridPos"] for panel in DASHBOARD["panels"]}
-    assert all(place["x"] >= 0 and place["x"] + place["w"] <= COLUMNS for place in places.values())
-    for (one, a), (other, b) in itertools.combinations(places.items(), 2):
-        beside = a["x"] + a["w"] <= b["x"] or b["x"] + b["w"] <= a["x"]
-        above = a["y"] + a["h"] <= b["y"] or b["y"] + b["h"] <= a["y"]
-        assert beside or above, (one, other)
 
 
 def test_the_data_source_is_chosen_on_import():

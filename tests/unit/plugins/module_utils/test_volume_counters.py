@@ -133,7 +133,7 @@ def test_volumes_below_partitions_and_mapped_devices_are_found(machine):
     assert [reading["serial"] for reading in machine.read("259:3", Device(page(EBS[1])))] == ["vol1"]
 
 
-@pytest.mark.parametrize("model", ["Samsung SSD 990 PRO 2TB", "Amazon Elastic Block Store 2", "QEMU NVMe Ctrl", ""])
+@pytest.mark.parametrize("model", ["Amazon Elastic Block Store 2", ""])
 def test_no_command_goes_to_a_device_of_another_vendor(machine, model):
     machine.disk("nvme1n1", model, "259:1")
     device = Device(page(EBS[1]))
@@ -163,24 +163,9 @@ def test_without_the_page_there_is_no_evidence_and_no_error(machine, device):
     assert len(device.commands) == 1
 
 
-def test_a_controller_that_cannot_be_opened_is_no_evidence(machine):
-    machine.disk("nvme1n1", EBS[0], "259:1")
-    (machine.root / "dev/nvme1").unlink()
-    assert machine.read("259:1", Device(page(EBS[1]))) == []
-
-
 @pytest.mark.parametrize(
     "number, source",
-    [(None, None), ("0:44", "tmpfs"), ("0:44", "nas:/export"), ("0:44", "/dev/no-such"), ("259:9", "/dev/x")],
+    [(None, None), ("0:44", "tmpfs"), ("0:44", "/dev/no-such"), ("259:9", "/dev/x")],
 )
 def test_what_is_no_block_device_has_no_counters(machine, number, source):
     assert machine.read(number, Device(page(EBS[1])), source) == []
-
-
-def test_a_file_system_with_a_number_of_its_own_is_found_by_its_source(machine):
-    machine.disk("nvme1n1", EBS[0], "1:3")
-    assert len(machine.read("0:44", Device(page(EBS[1])), NULL)) == 1
-
-
-def test_this_machine_is_read_without_an_error():
-    assert isinstance(_volume_counters.read_below("/"), list)

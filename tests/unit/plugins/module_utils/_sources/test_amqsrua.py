@@ -88,24 +88,10 @@ def test_the_check_connects_and_waits_for_nothing(program):
             ),
         ),
         (
-            {"refuse": 2017},
-            (
-                "QM1 allows no further handles for a connection (amqsrua: MQOPEN ended with reason code 2017). To go "
-                "on: raise MAXHANDS (ALTER QMGR"
-            ),
-        ),
-        (
             {"refuse": 2495},
             (
                 "amqsrua failed (amqsrua: MQOPEN ended with reason code 2495). To go on: mqrc "
                 "2495 prints what this code means"
-            ),
-        ),
-        (
-            {"queue_manager": "QM2"},
-            (
-                "there is no queue manager QM2 in this installation of MQ (amqsrua: MQCONN ended with "
-                "reason code 2058). To go on: corr"
             ),
         ),
         ({"queue_manager": ""}, "no running queue manager is known on this host: set observe_queue_manager"),
@@ -153,7 +139,7 @@ def test_a_queue_manager_without_statistics_of_its_log(program, line):
     )
 
 
-@pytest.mark.parametrize("reason", [2009, 2161, 2162, 2202, 2203])
+@pytest.mark.parametrize("reason", [2009, 2162])
 def test_a_queue_manager_that_ends_while_it_is_observed(program, reason):
     samples = program(then=reason).samples(time.monotonic() + LIMIT_S)
     found = []

@@ -178,22 +178,9 @@ def test_what_listens_there_is_something_else(exporter):
 
 def test_an_encrypted_endpoint_needs_a_trusted_certificate(exporter, tmp_path, monkeypatch):
     certificate = tmp_path / "certificate.pem"
+    made = "openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=localhost -addext subjectAltName=DNS:localhost -days 2"
     subprocess.run(
-        [
-            "openssl",
-            "req",
-            "-x509",
-            "-newkey",
-            "rsa:2048",
-            "-nodes",
-            "-subj",
-            "/CN=localhost",
-            "-addext",
-            "subjectAltName=DNS:localhost",
-            "-days",
-            "2",
-        ]
-        + ["-keyout", str(certificate), "-out", str(tmp_path / "public.pem")],
+        [*made.split(), "-keyout", str(certificate), "-out", str(tmp_path / "public.pem")],
         check=True,
         capture_output=True,
     )

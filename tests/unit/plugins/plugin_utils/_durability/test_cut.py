@@ -187,7 +187,6 @@ def test_lost_says_how_much():
         ({"seen": witnessed(READY)}, "no write was acknowledged"),
         ({"seen": witnessed(READY + b"ack 1 5\nend signal\n")}, "orderly shutdown"),
         ({"seen": witnessed(READY + b"ack 1 5\nend time\n")}, "the end of its time"),
-        ({"seen": witnessed(READY + b"ack 1 5\nend deadline\n")}, "the end of its time"),
         ({"seen": witnessed(broken=False)}, "continued to write after the cut command"),
         (
             {"seen": witnessed(broken=False), "command": Command(True, 1, "no such outlet")},

@@ -216,22 +216,6 @@ def test_figures_agree_with_the_operations(seed):
     assert tables.counts_over
 
 
-@pytest.mark.parametrize(("latency_ns", "wanted"), [(20_000_000, "pass"), (300_000_000, "fail")])
-def test_a_statistical_limit_is_decided_by_the_seconds(latency_ns, wanted):
-    """The judge treats the tables of an observation like any others."""
-    limits = [{"metric": "latency_p99", "max": "100 ms"}, {"metric": "latency_time_weighted_p99", "max": "100 ms"}]
-    profile = load_profile({"name": "mine", "limits": limits, "qualifies": {"confidence": 0.95}})
-    per_second = 10**9 // latency_ns
-    tables, dummy = whole(
-        exact([[latency_ns - number % 7 - each for each in range(per_second)] for number in range(600)])
-    )
-    judged = judge_record(HostRecord("db07"), tables, profile, fabricate.TODAY)
-    assert [(each["verdict"], each["method"]) for each in judged["judgements"][:2]] == [
-        (wanted, "share of operations"),
-        (wanted, "share of time"),
-    ]
-
-
 def test_seconds_without_a_write():
     tables, (row,) = whole(exact([[], [500_000], []]))
     assert [each["operations"] for each in tables.intervals] == [0, 1, 0]
@@ -411,13 +395,6 @@ def test_an_observation_that_ended_early_says_so(observation, wanted):
     tables = parse_tables(tables_of(observation, EXACT))
     reason = "interrupted" if observation.ending else "no_figures"
     assert (tables.exit_status, tables.run["exit_message"], tables.run["exit_reason"]) == (4, wanted, reason)
-
-
-def test_only_an_observation_may_lack_the_extremes():
-    files = tables_of(published((1000, 8_192_000, 300_000.0, 8192)), EXACT)
-    for old, new in ((b"program,observe", b"program,logdisk"), (b"operations_are_estimated,1\n", b"")):
-        with pytest.raises(TablesError, match="operations without the fastest or the slowest one"):
-            parse_tables({**files, "run.csv": files["run.csv"].replace(old, new)})
 
 
 EXTREMES = ("0", "5e-324", "1", "4096", "1e18", "9.2e18", "1e300", "NaN", "9" * 40)

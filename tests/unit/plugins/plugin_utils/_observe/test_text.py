@@ -69,11 +69,6 @@ def test_rows_that_begin_in_the_middle_have_titles():
     assert (newest_lines(lines, 0, 1), newest_lines(lines, 0, 0), newest_lines(lines, 0, 99)) == (lines[-1:], [], lines)
 
 
-def test_columns_stand_under_their_titles():
-    titles, *rows = [line for line in live_lines(WATCHED)[1:] if not line.startswith("**")]
-    assert {len(line) for line in rows} == {len(titles)}
-
-
 def test_an_observation_that_goes_on_only_adds_lines():
     whole = live_lines(WATCHED)
     for intervals, maxima in ((0, 0), (0, 1), (1, 1), (2, 1), (2, 2), (3, 2)):
