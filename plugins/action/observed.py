@@ -251,7 +251,6 @@ class _OfHost:
             log_path=one_line(str(self._facts.get("log_path") or ""))[:4096],
             interval_s=int(float(self._asked["interval"])),
             duration_s=int(float(self._asked["duration"])),
-            calls=tuple(self._asked["calls"]),
             thresholds_ns=tuple(sorted(thresholds)),
             hostname=one_line(str(self._facts.get("hostname") or ""))[:255],
         )

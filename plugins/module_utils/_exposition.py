@@ -71,15 +71,10 @@ def is_unknown(name):
 
 
 def sample_of(line):
-    """Return the name, the labels and the value of a sample, as they are written; None if the line is not a sample."""
+    """Return the name, the labels and the value of a sample, as they are written, and whether it has the time at which
+    it was taken; None if the line is not a sample."""
     found = _SAMPLE.match(line)
-    return (found.group(1), found.group(2) or "", found.group(3)) if found else None
-
-
-def has_time(line):
-    """Return whether a sample has the time at which it was taken."""
-    found = _SAMPLE.match(line)
-    return bool(found and found.group(4))
+    return (found.group(1), found.group(2) or "", found.group(3), bool(found.group(4))) if found else None
 
 
 def type_of(line):

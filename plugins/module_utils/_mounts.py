@@ -7,6 +7,7 @@ Private to this collection; it may change at any time.
 """
 
 import os
+import re
 
 LOCAL_FILE_SYSTEMS = frozenset(
     (
@@ -32,17 +33,7 @@ LOCAL_FILE_SYSTEMS = frozenset(
 
 def unescape(field):
     """Undo mountinfo's octal escapes (for example, a space is written as \\040)."""
-    out = []
-    index = 0
-    while index < len(field):
-        octal = field[index + 1 : index + 4]
-        if field[index] == "\\" and len(octal) == 3 and all(c in "01234567" for c in octal):
-            out.append(chr(int(octal, 8)))
-            index += 4
-        else:
-            out.append(field[index])
-            index += 1
-    return "".join(out)
+    return re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal.group(1), 8)), field)
 
 
 def parse_mountinfo(text):

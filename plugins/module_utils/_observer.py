@@ -79,17 +79,7 @@ class Observation(_runs.Run):
 
     def is_alive(self):
         """True if the process of this observation is alive."""
-        try:
-            descriptor = os.open(self._lock_path, os.O_RDONLY | os.O_NOFOLLOW)
-        except OSError:
-            return False
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except OSError:
-            return True
-        finally:
-            os.close(descriptor)
-        return False
+        return _process.is_locked(self._lock_path)
 
     def end(self):
         """Return how the observation ended, from the last line of its samples; None if there is no such line."""

@@ -7,6 +7,7 @@ Private to this collection; it may change at any time.
 """
 
 import contextlib
+import fcntl
 import os
 import time
 
@@ -53,3 +54,18 @@ def wait_until(is_done, patience_s, look_s=0.05):
             return False
         time.sleep(look_s)
     return True
+
+
+def is_locked(path):
+    """Return whether a process holds the lock (flock) of a file; false if the file cannot be read."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False

@@ -333,13 +333,9 @@ def _arguments(pid):
     return ()
 
 
-def _runs_directory(state_dir):
-    return os.path.join(os.path.abspath(os.path.expanduser(state_dir)), "runs")
-
-
 def names_below(state_dir):
     """Return the names of the runs' state directories below ``state_dir``."""
-    parent = _runs_directory(state_dir)
+    parent = os.path.join(os.path.abspath(os.path.expanduser(state_dir)), "runs")
     return sorted(os.listdir(parent)) if os.path.isdir(parent) else []
 
 

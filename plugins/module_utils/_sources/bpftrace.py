@@ -203,19 +203,24 @@ def _place(directory):
     return (major << 20) | minor, status.st_ino
 
 
-def _library_of(pid):
-    """Return the path of the MQI library that a process has loaded, as seen by that process."""
+def _mapped(pid, pattern):
+    """Return the path of the first file whose name matches and that a process has mapped, as seen by that process;
+    empty if there is none."""
     try:
-        with open("/proc/%d/maps" % pid) as stream:
-            paths = [line.rstrip("\n").split(None, 5)[5:] for line in stream]
+        with open("/proc/%s/maps" % pid) as stream:
+            paths = [path for line in stream for path in line.rstrip("\n").split(None, 5)[5:]]
     except OSError as error:
-        raise SourceError("cannot see what process %d has loaded: %s" % (pid, error.strerror))
-    found = [path[0] for path in paths if path and re.match(r"libmq(m|ic)(_r)?\.so", os.path.basename(path[0]))]
-    if not found:
+        raise SourceError("cannot see what process %s has loaded: %s" % (pid, error.strerror))
+    return next((path for path in paths if re.match(pattern, os.path.basename(path))), "")
+
+
+def _library_of(pid):
+    library = _mapped(pid, r"libmq(m|ic)(_r)?\.so")
+    if not library:
         raise SourceError(
             "process %d has loaded no MQI library (libmqm_r.so or libmqic_r.so): set observe_library" % pid
         )
-    return found[0]
+    return library
 
 
 def _bpftrace():
@@ -353,12 +358,10 @@ def _own_operation(kind):
 
 
 def _libc():
-    with open("/proc/self/maps") as stream:
-        paths = [line.rstrip("\n").split(None, 5)[-1] for line in stream]
-    found = [path for path in paths if re.match(r"libc[.-]|ld-musl", os.path.basename(path))]
-    if not found:
+    library = _mapped("self", r"libc[.-]|ld-musl")
+    if not library:
         raise SourceError("cannot find the C library of this process, with which the cost of a probe is measured")
-    return found[0]
+    return library
 
 
 def _fastest_ns(operation, operations=500, rounds=20):

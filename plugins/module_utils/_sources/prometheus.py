@@ -215,7 +215,7 @@ class _Answer:
         if not found:
             return
         self.is_exposition = True
-        name, labels, value = found
+        name, labels, value, dummy = found
         queue_manager = _exposition.queue_manager_of(labels)
         if queue_manager is None or (queue_manager not in self.lines and len(self.lines) >= MOST_QUEUE_MANAGERS):
             return

@@ -174,12 +174,12 @@ class Sight:
     """What a witness may have missed: the delay of acknowledgements, and the smallest loss at the end that it would
     certainly have noticed."""
 
-    delay_p50_ns: int | None
-    delay_p99_ns: int | None
-    gap_max_ns: int | None
-    silence_ns: int | None
-    visible_from_ns: int | None
-    visible_from_writes: int | None
+    delay_p50_ns: int | None = None
+    delay_p99_ns: int | None = None
+    gap_max_ns: int | None = None
+    silence_ns: int | None = None
+    visible_from_ns: int | None = None
+    visible_from_writes: int | None = None
 
 
 def sight_of(seen: Seen, power_end_ns: int, unseen_writes: int) -> Sight:
@@ -191,7 +191,7 @@ def sight_of(seen: Seen, power_end_ns: int, unseen_writes: int) -> Sight:
     no longer writes, so a silence after that cannot hide a loss.
     """
     if not seen.delays_ns or not seen.last_ns or not seen.acknowledged_writes:
-        return Sight(None, None, None, None, None, None)
+        return Sight()
     fastest_ns = min(seen.delays_ns)
     delays_ns = sorted(delay_ns - fastest_ns for delay_ns in seen.delays_ns)
     p50_ns, p99_ns = (delays_ns[math.ceil(share * len(delays_ns)) - 1] for share in (0.50, 0.99))

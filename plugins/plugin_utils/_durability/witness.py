@@ -244,7 +244,7 @@ def last_words(said: bytes) -> str:
 
 def look(files: Files) -> State:
     """Return the progress of a witness, and its data."""
-    alive, failure = _is_held(files.lock)
+    alive = _process.is_locked(files.lock)
     try:
         data = json.loads(read_file(files.state, STATE_MAX_BYTES))
         state = State(**{**data, "seen": _seen(data["seen"])})
@@ -252,23 +252,10 @@ def look(files: Files) -> State:
         state = State(STARTED)
     if alive or state.name == OVER:
         return state
+    failure = ""
+    with contextlib.suppress(OSError):
+        failure = read_file(files.lock, FAILURE_BYTES).decode("ascii", "replace").strip()
     return dataclasses.replace(state, name=GONE, problem=failure or "the witness on the controller was killed")
-
-
-def _is_held(path: str) -> tuple[bool, str]:
-    """Return whether a witness is alive. If it is not, also return why it failed, if it reported this."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
-    except OSError:
-        return False, ""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return True, ""
-    else:
-        return False, os.read(descriptor, FAILURE_BYTES).decode("ascii", "replace").strip()
-    finally:
-        os.close(descriptor)
 
 
 def _seen(data: Mapping[str, Any]) -> Seen:

@@ -16,40 +16,35 @@ LOG = "log"
 """The stream of the logger's own writes. Every other stream is named after the MQI call that it counts."""
 
 Fact = int | float | str
+"""A figure or a name that an observation has in addition to its tables. These are used here, and sources may add
+others, which are shown unchanged:
 
-FACTS = {
-    "operations_are_estimated": "1: the source publishes no count of writes; it is the bytes over the mean write size",
-    "latency_is_rolling": "1: the source publishes a rolling average, which is not of this interval alone",
-    "slowest_write_since_restart_ns": "the slowest log write since the queue manager started",
-    "slowest_write_at_epoch_s": "when that was, since 1970, by the clock of the host",
-    "bytes_are_at_least": (
-        "1: the exporter counts since it was last read, so bytes that another reader took are missing, "
-        "also from all figures that are based on them"
-    ),
-    "log_bytes_in_use": "of the extents of the log",
-    "log_bytes_max": "of the extents of the log",
-    "logical_bytes_per_s": "log records, without what partial pages and TripleWrite add",
-    "probe_overhead_ns": "overhead of watching for each log write (or call, if only those are watched), as measured",
-    "probe_overhead_call_ns": "overhead of watching for each call, if the log is watched as well",
-    "events_lost": "events that bpftrace lost: lines about maxima and slow operations may be missing",
-}
-"""The facts that are used here. Sources may add others, which are shown unchanged."""
+``operations_are_estimated``: 1: the source publishes no count of writes; it is the bytes over the mean write size
+``latency_is_rolling``: 1: the source publishes a rolling average, which is not of this interval alone
+``slowest_write_since_restart_ns``: the slowest log write since the queue manager started
+``slowest_write_at_epoch_s``: when that was, since 1970, by the clock of the host
+``bytes_are_at_least``: 1: the exporter counts since it was last read, so bytes that another reader took are missing,
+    also from all figures that are based on them
+``log_bytes_in_use``: of the extents of the log
+``log_bytes_max``: of the extents of the log
+``logical_bytes_per_s``: log records, without what partial pages and TripleWrite add
+``probe_overhead_ns``: overhead of watching for each log write (or call, if only those are watched), as measured
+``probe_overhead_call_ns``: overhead of watching for each call, if the log is watched as well
+``events_lost``: events that bpftrace lost: lines about maxima and slow operations may be missing
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """The parts of the request for an observation that are needed for reading samples and making tables.
 
-    A source that watches one queue manager needs the name of the queue manager; ``calls`` are the watched MQI calls in
-    the given order (empty if only the log is watched). The thresholds are those of over.csv, in ascending order. Only
-    an exact source counts operations above them.
+    The thresholds are those of over.csv, in ascending order. Only an exact source counts operations above them.
     """
 
     queue_manager: str
     log_path: str = ""
     interval_s: int = 10
     duration_s: int = 60
-    calls: tuple[str, ...] = ()
     thresholds_ns: tuple[int, ...] = ()
     hostname: str = ""
 
@@ -138,7 +133,7 @@ class Observation:
 
     Only an exact source (bpftrace) fills ``seconds``, ``histograms``, ``over``, ``maxima`` and ``stalls``.
     ``histograms`` contains, for each stream and batch (1 to 30, equal parts of the time), the operations by the upper
-    bound in ns of the tester's buckets. ``facts`` are numbers and names (FACTS lists those that are used here), and
+    bound in ns of the tester's buckets. ``facts`` are numbers and names (see Fact), and
     ``problems`` are sentences about what is missing or doubtful. ``elapsed_ns`` is the observed time, and
     ``start_epoch_s`` is the time at which it began. ``ending`` says why it ended early; empty if it did not.
     """

@@ -65,7 +65,6 @@ def observation_of(
     facts: Mapping[str, Fact],
     problems: Sequence[str],
     *,
-    ending: str = "",
     slowest_before_ns: float | None = None,
 ) -> Observation:
     """Return the published figures as an observation of the log. ``slowest_before_ns`` is the slowest write at the
@@ -85,7 +84,6 @@ def observation_of(
         maxima=tuple(maximum for maximum in grown if maximum),
         facts={"operations_are_estimated": 1, "latency_is_rolling": 1, **_facts(published, restarted), **facts},
         problems=(*problems, *([_RESTARTED] if restarted else [])),
-        ending=ending,
     )
 
 

@@ -9,15 +9,8 @@ its figures do not show).
 
 from __future__ import annotations
 
-import importlib
-from pathlib import Path
 from typing import Any
 
+from . import amqsrua, bpftrace, prometheus
 
-def _found() -> dict[str, Any]:
-    names = sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem != "__init__")
-    modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
-    return {module.SOURCE: module for module in modules}
-
-
-SOURCES = _found()
+SOURCES: dict[str, Any] = {module.SOURCE: module for module in (prometheus, amqsrua, bpftrace)}

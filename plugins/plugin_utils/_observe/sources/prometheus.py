@@ -25,7 +25,7 @@ from itertools import pairwise
 from typing import Any
 
 from ....module_utils import _exposition
-from ..._run.table_reader import printable, quoted
+from ..._run.table_reader import printable
 from ..interval import Fact, Observation, Options
 from ..published import (
     CAVEAT_OF_AVERAGES,
@@ -46,7 +46,6 @@ SOURCE = "prometheus"
 TITLE = "what MQ publishes, from a Prometheus endpoint"
 CAVEAT = CAVEAT_OF_AVERAGES
 
-_STATUS = re.compile(r"(?:\w+_)?qmgr_status\Z")
 _PUBLICATIONS = re.compile(r"(?:\w+_)?qmgr_exporter_publications\Z")
 """A metric that mq_prometheus has exported since version 5.1.1, which had no counters yet."""
 _NS = {"_seconds": 1e9, "_milliseconds": 1e6, "_microseconds": 1e3}
@@ -79,14 +78,13 @@ _INSTEAD = "Set observe_url to mq_prometheus or mq-container, or set observe_sou
 
 @dataclass(slots=True)
 class _Answer:
-    """The result of one GET for one queue manager: figures by element, when the count of bytes started, according to
+    """The result of one GET: figures by element, when the count of bytes started, according to
     the name and type of that metric, and, by element, why a figure is not known."""
 
     values: dict[str, float] = field(default_factory=dict)
     kinds: dict[str, str] = field(default_factory=dict)
     doubts: dict[str, str] = field(default_factory=dict)
     unknown: dict[str, None] = field(default_factory=dict)
-    down: bool = False
     has_publications: bool = False
     has_times: bool = False
     latency_unit: str = ""
@@ -105,16 +103,11 @@ class _Answer:
 
 def read(samples: Sequence[Sample], options: Options) -> Observation:
     """Return the metrics of an endpoint about the log of a queue manager, one sample for each GET."""
-    parsed = [(sample, _answers(sample.text)) for sample in samples]
-    name, problems = _queue_manager(parsed, options.queue_manager)
-    answers = [(sample, _of(found, name)) for sample, found in parsed]
-    down = sum(answer is not None and answer.down for dummy, answer in answers)
-    if down:
-        problems.append(f"The queue manager was not running at {down} of {len(answers)} answers of the endpoint.")
-    said = [answer for dummy, answer in answers if answer]
+    answers = [(sample, _answer(sample.text)) for sample in samples]
+    said = [answer for dummy, answer in answers]
     _settle_slowest(said)
-    known = [(sample, answer) for sample, answer in answers if answer and (answer.values or answer.down)]
-    problems.extend(_doubts(said))
+    known = [(sample, answer) for sample, answer in answers if answer.values]
+    problems = list(_doubts(said))
     kinds = {element: _settled(element, [answer for dummy, answer in known]) for element in _BYTES}
     if kinds[PHYSICAL] == _UNKNOWN and not any(PHYSICAL in answer.doubts for answer in said):
         problems.append(_NOT_TOLD)
@@ -130,48 +123,20 @@ def read(samples: Sequence[Sample], options: Options) -> Observation:
         problems.append(
             "The endpoint did not answer twice with metrics of the log: observe for at least three intervals."
         )
-    ending = "the queue manager was not running when the observation ended" if known and known[-1][1].down else ""
     return observation_of(
         SOURCE,
         published,
         facts,
         problems,
-        ending=ending,
         slowest_before_ns=known[0][1].values.get(SLOWEST) if known else None,
     )
 
 
-def _queue_manager(parsed: Sequence[tuple[Sample, Mapping[str, _Answer]]], wanted: str) -> tuple[str, list[str]]:
-    """Return the queue manager to read, and any problem with the choice. It is the requested queue manager or the only
-    one."""
-    names = list(
-        dict.fromkeys(name for dummy, found in parsed for name, answer in found.items() if name and answer.values)
-    )
-    listed = ", ".join(quoted(name) for name in names[:_MOST_NAMED])
-    if not wanted and len(names) > 1:
-        return "", [
-            f"The endpoint has log metrics of {len(names)} queue managers ({listed}): say which "
-            "one with observe_queue_manager."
-        ]
-    if wanted and names and wanted not in names:
-        return wanted, [
-            f"The endpoint has log metrics of {listed}, but not of {quoted(wanted)}: correct "
-            "observe_queue_manager or observe_url."
-        ]
-    return wanted or "".join(names), []
-
-
-def _of(found: Mapping[str, _Answer], name: str) -> _Answer | None:
-    """Return the answer about a queue manager. Metrics without a label belong to the only queue manager."""
-    return found.get(name) or (found.get("") if len(found) == 1 else None)
-
-
-def _answers(text: str) -> dict[str, _Answer]:
-    """Return an answer by queue manager, or under "" for metrics that name none. Metrics that are not about the log are
-    ignored."""
+def _answer(text: str) -> _Answer:
+    """Return the answer in a sample, which has only the lines about the log of one queue manager."""
     types: dict[str, str] = {}
     units: dict[str, str] = {}
-    found: dict[str, _Answer] = {}
+    answer = _Answer()
     for line in text.splitlines():
         if line.startswith("#"):
             types.update(filter(None, [_exposition.type_of(line)]))
@@ -179,10 +144,10 @@ def _answers(text: str) -> dict[str, _Answer]:
             continue
         sample = _exposition.sample_of(line)
         if sample:
-            name, labels, value = sample
+            name, dummy, value, has_time = sample
             declared = types.get(name) or types.get(name.removesuffix("_total")) or ""
-            _take(found, name, labels, _figure(value), (declared, units.get(name, "")), _exposition.has_time(line))
-    return found
+            _take(answer, name, _figure(value), (declared, units.get(name, "")), has_time)
+    return answer
 
 
 def _settle_slowest(answers: Sequence[_Answer]) -> None:
@@ -201,23 +166,14 @@ def _figure(text: str) -> float:
     return value if 0 <= value < LARGEST else math.nan
 
 
-def _take(
-    found: dict[str, _Answer], name: str, labels: str, value: float, described: tuple[str, str], has_time: bool
-) -> None:
-    """Take a sample into its answer. ``described`` is its declared type and the unit in its description."""
+def _take(answer: _Answer, name: str, value: float, described: tuple[str, str], has_time: bool) -> None:
+    """Take a metric into the answer. ``described`` is its declared type and the unit in its description."""
     metric = _exposition.metric_of(name)
-    is_publications = bool(_PUBLICATIONS.match(name))
-    is_unknown = _exposition.is_unknown(name)
-    if not (metric or is_publications or is_unknown or _STATUS.match(name)):
-        return
-    answer = found.setdefault(_exposition.queue_manager_of(labels) or "", _Answer())
-    if is_unknown:
+    if _exposition.is_unknown(name):
         answer.unknown[name] = None
-    elif is_publications:
+    elif _PUBLICATIONS.match(name):
         answer.has_publications = True
-    elif metric is None:
-        answer.down = value == 0
-    elif not math.isnan(value):
+    elif metric and not math.isnan(value):
         answer.has_times |= has_time
         _take_figure(answer, name, metric, value, described)
 
@@ -384,7 +340,7 @@ def _renewed(known: Sequence[tuple[Sample, _Answer]], kinds: Mapping[str, str]) 
     written."""
     if _RUNNING not in kinds.values() or not any(answer.has_averages for dummy, answer in known):
         return known
-    return [(sample, answer) for sample, answer in known if answer.has_averages or answer.down]
+    return [(sample, answer) for sample, answer in known if answer.has_averages]
 
 
 def _published(
@@ -395,7 +351,7 @@ def _published(
     found = []
     for (before, earlier), (sample, answer) in pairwise(known):
         elapsed_s = (sample.monotonic_ns - before.monotonic_ns) / 1e9
-        if earlier.down or answer.down or elapsed_s <= 0:
+        if elapsed_s <= 0:
             continue
         figures: dict[str, Any] = dict(answer.values)
         for element, kind in kinds.items():

@@ -11,6 +11,7 @@ import sys
 import time
 
 import pytest
+from ansible_collections.mqops.logdisk.plugins.module_utils import _exposition
 from ansible_collections.mqops.logdisk.plugins.module_utils._sources import prometheus
 from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_error import SourceError
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils.fabricate import PROJECT
@@ -98,6 +99,12 @@ def test_a_sample_holds_the_lines_about_the_log_as_they_are(exporter):
     assert found == [kept(answer).replace('\nibmmq_qmgr_log_write_size_bytes{qmgr="QM2"} 8', "")]
     assert "0.003" in found[0] and "81234" in found[0] and "mq_rlog_log_write_size_bytes gauge" in found[0]
     assert ticks
+
+
+@pytest.mark.parametrize("label", ["qmgr", "queueManager", "queue_manager", "QM", "qmgr_name"])
+def test_exporters_call_the_label_of_the_queue_manager_differently(label):
+    labels = f'description="a }} \\" qmgr=\\"no\\"",{label}="Q\\\\M"'
+    assert _exposition.queue_manager_of(labels) == "Q\\M"
 
 
 def test_each_interval_is_one_request(exporter):

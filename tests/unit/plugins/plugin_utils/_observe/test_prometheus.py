@@ -41,9 +41,6 @@ PUBLICATIONS = "ibmmq_qmgr_exporter_publications 16\n"
 """mq_prometheus, or mq_otel through a collector."""
 
 
-DOWN = 'ibmmq_qmgr_status{qmgr="QM1"} 0\n'
-
-
 def exposition(qmgr="QM1", kind="gauge", suffix="", **figures):
     text = f"# TYPE ibmmq_qmgr_log_physical_written_bytes{suffix} {kind}\n"
     if not suffix:
@@ -160,61 +157,6 @@ def test_a_counter_that_one_get_lacks():
     texts[1] = exposition(suffix="_total", kind="counter", write_latency_seconds=0.001)
     found = read(samples(*texts), QM1)
     assert [each.bytes for each in found.intervals] == [None, None]
-
-
-def two(*values):
-    return "".join(
-        exposition(qmgr=name, physical_written_bytes=value) for name, value in zip(("QM1", "QM2"), values, strict=True)
-    )
-
-
-def test_the_label_selects_the_queue_manager():
-    both = samples(two(1, 2), two(4096, 8192))
-    assert [each.bytes for each in read(both, Options("QM2")).intervals] == [8192]
-    found = read(both, Options(""))
-    assert found.intervals == ()
-    assert found.problems == (
-        'The endpoint has log metrics of 2 queue managers ("QM1", "QM2"): say which one with observe_queue_manager.',
-    )
-    found = read(both, Options("QM3"))
-    assert found.intervals == ()
-    assert found.problems[0] == (
-        'The endpoint has log metrics of "QM1", "QM2", but not of "QM3": correct observe_queue_manager or observe_url.'
-    )
-
-
-def test_the_only_queue_manager_needs_no_name():
-    text = exposition(qmgr="QM7", physical_written_bytes=4096)
-    assert [each.bytes for each in read(after_another(text), Options("")).intervals] == [4096]
-    bare = PUBLICATIONS + "ibmmq_qmgr_log_physical_written_bytes 4096\n"
-    assert [each.bytes for each in read(after_another(bare), QM1).intervals] == [4096]
-
-
-@pytest.mark.parametrize("label", ["qmgr", "queueManager", "queue_manager", "QM", "qmgr_name"])
-def test_exporters_call_the_label_differently(label):
-    text = (
-        f'ibmmq_qmgr_exporter_publications{{{label}="QM1"}} 16\n'
-        f'ibmmq_qmgr_log_physical_written_bytes{{{label}="QM1"}} 4096\n'
-        f'ibmmq_qmgr_log_physical_written_bytes{{{label}="QM2"}} 1\n'
-    )
-    assert [each.bytes for each in read(after_another(text), QM1).intervals] == [4096]
-
-
-def test_a_name_with_escaped_letters():
-    labels = '{description="a } \\" qmgr=\\"no\\"",qmgr="Q\\\\M"}'
-    text = f"ibmmq_qmgr_exporter_publications{labels} 16\nibmmq_qmgr_log_physical_written_bytes{labels} 4096\n"
-    assert [each.bytes for each in read(after_another(text), Options("Q\\M")).intervals] == [4096]
-
-
-def test_a_queue_manager_that_ends_between_two_gets():
-    before, up = (exposition(physical_written_bytes=value, write_latency_seconds=0.001) for value in (8192, 4096))
-    found = read(samples(before, up, DOWN), QM1)
-    assert [each.bytes for each in found.intervals] == [4096]
-    assert found.problems == ("The queue manager was not running at 1 of 3 answers of the endpoint.",)
-    assert found.ending == "the queue manager was not running when the observation ended"
-    back = read(samples(before, up, DOWN, before, up), QM1)
-    assert [each.start_epoch_s - START_EPOCH_S for each in back.intervals] == [0, 30]
-    assert back.ending == ""
 
 
 @pytest.mark.parametrize(
@@ -434,11 +376,10 @@ def test_two_values_of_one_element_are_not_chosen_from():
     )
 
 
-@pytest.mark.parametrize("more", [marked(""), DOWN])
 @pytest.mark.parametrize("at", [0, 4, 5, 9])
-def test_an_answer_without_figures_does_not_make_repetitions_count(more, at):
+def test_an_answer_without_figures_does_not_make_repetitions_count(at):
     texts = [marked(other(written, kind="gauge")) for written in (8192, 4096, 12288) for dummy in range(3)]
-    found = read(samples(*texts[:at], more, *texts[at:]), QM1)
+    found = read(samples(*texts[:at], marked(""), *texts[at:]), QM1)
     assert [each.bytes for each in found.intervals] == [4096, 12288]
     assert any("repeat the figures of the answer before" in problem for problem in found.problems)
 
