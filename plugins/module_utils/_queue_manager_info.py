@@ -150,7 +150,11 @@ def _describe_present(stanza, log_home):
     try:
         os.stat(path)
         facts = _located(path)
-        _check_files(path)
+        if not _queue_managers.has_log(path):
+            # For example, it is an empty mount point.
+            raise _queue_managers.AbsentError(
+                "the log directory %s has neither %s nor log files" % (path, _queue_managers.CONTROL_FILE)
+            )
     except OSError as error:
         absent = error.errno in (errno.ENOENT, errno.ENOTDIR)
         kind = _queue_managers.AbsentError if absent else _ini_files.IniError
@@ -161,15 +165,6 @@ def _describe_present(stanza, log_home):
     facts.update(_named(said, seen), contradicted=dict((_FACTS[key], contradicted[key]) for key in contradicted))
     facts["sources"]["log_path"] = source
     return dict(facts, qm_ini=_queue_managers.qm_ini_path(stanza), installation=stanza.text("InstallationName") or "")
-
-
-def _check_files(path):
-    """Raise AbsentError if a directory does not contain a file of a recovery log (for example, because it is an empty
-    mount point). Raises OSError if this user cannot see whether it contains one."""
-    if not _queue_managers.has_log(path):
-        raise _queue_managers.AbsentError(
-            "the log directory %s has neither %s nor log files" % (path, _queue_managers.CONTROL_FILE)
-        )
 
 
 def _describe_planned(planned, log_defaults):

@@ -124,7 +124,7 @@ def format_size(size):
             return "%s %s" % (format_count(size // scale), name)
     for name, scale in units[:3]:
         if size >= max(scale, 64 << 20):
-            return "%s %s" % (_digits(size / scale, 3), name)
+            return "%s %s" % (format_number(size / scale, 3), name)
     return "%s B" % format_count(size)
 
 
@@ -161,17 +161,20 @@ def format_rate(bytes_per_second, digits=3):
 
 def format_frequency(per_second, digits=3):
     """Format a number of operations per second: "12,300 operations/s"."""
-    return "%s operations/s" % _digits(per_second, digits)
+    return "%s operations/s" % format_number(per_second, digits)
 
 
 def format_ratio(ratio, digits=3):
     """Format a ratio as a percentage: "12.5 %"."""
-    return "%s %%" % _digits(ratio * 100, digits)
+    return "%s %%" % format_number(ratio * 100, digits)
 
 
-def format_number(number, digits=3):
-    """Format a plain number: "1.5", "12,300"."""
-    return _digits(number, digits)
+def format_number(value, digits=3):
+    """Format a plain number: "1.5", "12,300". It has the given number of significant digits, thousands separators and
+    no trailing zeros. Excess digits before the decimal point become zeros."""
+    number = decimal.Decimal("%.*g" % (digits, value))
+    text = "{0:,f}".format(number)
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def format_count(count):
@@ -227,13 +230,5 @@ def _scaled(value, units, digits):
     rounded = float("%.*g" % (max(digits, 3), value))
     for name, threshold, scale in units:
         if rounded >= threshold:
-            return "%s %s" % (_digits(value / scale, digits), name)
-    return "%s %s" % (_digits(value, digits), units[-1][0])
-
-
-def _digits(value, digits):
-    """Format a number with the given number of significant digits, thousands separators and no trailing zeros. Excess
-    digits before the decimal point become zeros."""
-    number = decimal.Decimal("%.*g" % (digits, value))
-    text = "{0:,f}".format(number)
-    return text.rstrip("0").rstrip(".") if "." in text else text
+            return "%s %s" % (format_number(value / scale, digits), name)
+    return "%s %s" % (format_number(value, digits), units[-1][0])

@@ -135,11 +135,7 @@ def why_none(p, volume, found):
 
 def unique(lists):
     """Return the elements of all lists in their original order, without empty and duplicate ones."""
-    found = []
-    for element in (element for each in lists for element in each):
-        if element and element not in found:
-            found.append(element)
-    return found
+    return list(dict.fromkeys(element for each in lists for element in each if element))
 
 
 def joined(p, volume, found):

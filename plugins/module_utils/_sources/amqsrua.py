@@ -46,9 +46,9 @@ _GRANT = (
     "setmqaut -m {qm} -t qmgr -p {user} +connect +inq; setmqaut -m {qm} -t topic -n SYSTEM.ADMIN.TOPIC -p {user} +sub; "
     "setmqaut -m {qm} -t queue -n SYSTEM.DEFAULT.MODEL.QUEUE -p {user} +get +put +dsp"
 )
-_ENDED = "queue manager {qm} ended, or ended the connection"
+_ENDED = ("queue manager {qm} ended, or ended the connection", "observe it again when it is running")
 _SENTENCES = {
-    2009: (_ENDED, "observe it again when it is running"),
+    **dict.fromkeys((2009, 2161, 2162, 2202, 2203), _ENDED),
     2017: (
         "{qm} allows no further handles for a connection",
         "raise MAXHANDS (ALTER QMGR MAXHANDS(1024)), which amqsrua needs for its subscriptions",
@@ -73,10 +73,6 @@ _SENTENCES = {
         "an object that amqsrua needs does not exist",
         "create it anew: SYSTEM.DEFAULT.MODEL.QUEUE and SYSTEM.ADMIN.TOPIC belong to each queue manager",
     ),
-    2161: (_ENDED, "observe it again when it is running"),
-    2162: (_ENDED, "observe it again when it is running"),
-    2202: (_ENDED, "observe it again when it is running"),
-    2203: (_ENDED, "observe it again when it is running"),
     2543: ("{qm} is only a standby instance on this host", "observe the host on which it is active"),
 }
 """What a reason code means for an observation, and what to do about it."""

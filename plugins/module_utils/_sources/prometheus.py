@@ -46,7 +46,7 @@ TICK_S = 0.5
 _ABOUT_LOG = re.compile(r"_r?log_")
 _OF_REPLICA = re.compile(r"(?:\A|_)nha_")
 _STATUS = "_qmgr_status"
-_OTHERS = (_STATUS, "_exporter_publications")
+_PUBLICATIONS = "_exporter_publications"
 
 
 class Source:
@@ -227,7 +227,7 @@ class _Answer:
             self.status[queue_manager] = _exposition.number_of(value)
         lines = [text for of, text in (self._help, self._type) if of == name] + [line]
         size = sum(map(len, lines))
-        if (_ABOUT_LOG.search(name) or name.endswith(_OTHERS)) and self._kept + size <= MOST_KEPT_CHARACTERS:
+        if (_ABOUT_LOG.search(name) or name.endswith(_PUBLICATIONS)) and self._kept + size <= MOST_KEPT_CHARACTERS:
             self._kept += size
             kept.extend(lines)
             if _exposition.metric_of(name):

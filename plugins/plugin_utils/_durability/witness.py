@@ -232,7 +232,7 @@ def is_alive(pid: int) -> bool:
     except ProcessLookupError:
         return False
     except PermissionError:
-        return True
+        pass  # it belongs to another user
     return True
 
 

@@ -446,5 +446,5 @@ def _log(item: Mapping[str, Any]) -> Log:
         size_bytes=mount["filesystem_size_bytes"],
         free_bytes=mount["filesystem_free_bytes"],
         configured_pages=(item.get("contradicted") or {}).get("log_file_pages"),
-        written=read_write_sizes(item["name"], item["observed"]) if "observed" in item else None,
+        written=read_write_sizes(item["observed"]) if "observed" in item else None,
     )

@@ -41,7 +41,7 @@ class Options:
     The thresholds are those of over.csv, in ascending order. Only an exact source counts operations above them.
     """
 
-    queue_manager: str
+    queue_manager: str = ""
     log_path: str = ""
     interval_s: int = 10
     duration_s: int = 60

@@ -8,7 +8,7 @@ output of the source and the times of the sample. The last line gives the reason
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,27 +53,28 @@ def read_samples(content: bytes) -> Samples:
     problems = []
     if len(content) > MOST_BYTES:
         problems.append(f"The observer sent {len(content)} bytes; only the first {MOST_BYTES} are read.")
-    lines = content[:MOST_BYTES].split(b"\n")[:-1]
-    samples: list[Sample] = []
-    end: Mapping[str, Any] = {}
-    unreadable = 0
-    for line in lines:
-        value = _value(line)
-        sample = Sample(float(value["epoch_s"]), value["monotonic_ns"], value["text"]) if fits(value, _SAMPLE) else None
-        if value.get("end") in ENDS:
-            end = value
-        elif sample is None or (samples and sample.monotonic_ns < samples[-1].monotonic_ns):
-            unreadable += 1
-        else:
-            samples.append(sample)
+    values = [_value(line) for line in content[:MOST_BYTES].split(b"\n")[:-1]]
+    ends = [value for value in values if value.get("end") in ENDS]
+    samples = samples_of(value for value in values if value.get("end") not in ENDS)
+    unreadable = len(values) - len(ends) - len(samples)
     if unreadable:
-        problems.append(f"{unreadable} of {len(lines)} lines of the observer could not be read and are left out.")
+        problems.append(f"{unreadable} of {len(values)} lines of the observer could not be read and are left out.")
+    end = ends[-1] if ends else {}
     return Samples(
-        tuple(samples),
+        samples,
         str(end.get("end", "")),
         printable(str(end.get("reason") or "")[:_LONGEST_REASON]),
         tuple(problems),
     )
+
+
+def samples_of(values: Iterable[Any]) -> tuple[Sample, ...]:
+    """Return the samples in the values that a host sent, in order of time. All other values are left out."""
+    samples: list[Sample] = []
+    for value in values:
+        if fits(value, _SAMPLE) and not (samples and value["monotonic_ns"] < samples[-1].monotonic_ns):
+            samples.append(Sample(float(value["epoch_s"]), value["monotonic_ns"], value["text"]))
+    return tuple(samples)
 
 
 def _value(line: bytes) -> Mapping[str, Any]:

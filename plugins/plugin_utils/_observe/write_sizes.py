@@ -7,7 +7,6 @@ untrusted."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +14,7 @@ from typing import Any
 from .._run.shapes import as_dict
 from .._run.table_reader import printable
 from .interval import LOG, Observation, Options
-from .samples import read_samples
+from .samples import samples_of
 from .sources import SOURCES
 
 NOT_WRITTEN = "it wrote nothing to its log"
@@ -31,10 +30,10 @@ class WriteSizes:
     problem: str = ""
 
 
-def read_write_sizes(queue_manager: str, observed: Any) -> WriteSizes:
+def read_write_sizes(observed: Any) -> WriteSizes:
     """Return the answer of ``watch`` of ``_sources/choice.py`` on the host about a queue manager."""
     answer = as_dict(observed)
-    observation = _averages(queue_manager, answer)
+    observation = _averages(answer)
     if observation is None:
         return WriteSizes(problem=printable(str(answer.get("problem") or "the host did not answer")[:_LONGEST]))
     intervals = [each for each in observation.intervals if each.stream == LOG]
@@ -47,11 +46,10 @@ def read_write_sizes(queue_manager: str, observed: Any) -> WriteSizes:
     )
 
 
-def _averages(queue_manager: str, answer: Mapping[str, Any]) -> Observation | None:
+def _averages(answer: Mapping[str, Any]) -> Observation | None:
     """Return the averages in an answer; None if it has none. Discovery uses only sources of averages."""
     source, samples = SOURCES.get(str(answer.get("source"))), answer.get("samples")
     if source is None or not isinstance(samples, list):
         return None
-    lines = b"".join(json.dumps(each, default=str).encode() + b"\n" for each in samples)
-    observation: Observation = source.read(read_samples(lines).samples, Options(queue_manager))
+    observation: Observation = source.read(samples_of(samples), Options())
     return observation if observation.facts.get("operations_are_estimated") else None

@@ -42,7 +42,7 @@ def kept(answer):
     return "\n".join(
         line
         for line in answer.splitlines()
-        if not line.startswith("# HELP") and "go_" not in line and "queue_depth" not in line
+        if not line.startswith("# HELP") and not any(other in line for other in ("go_", "queue_depth", "qmgr_status"))
     )
 
 

@@ -305,4 +305,4 @@ def test_the_discovery_takes_no_write_sizes_from_it():
     texts = [WATCHED, START, *(second(number, 2 * MS) for number in range(3))]
     samples = [{"epoch_s": EPOCH, "monotonic_ns": BASE, "text": json.dumps(text)} for text in texts]
     answer = {"source": "bpftrace", "samples": samples}
-    assert read_write_sizes("QM1", answer) == WriteSizes(problem="the host did not answer")
+    assert read_write_sizes(answer) == WriteSizes(problem="the host did not answer")
