@@ -27,15 +27,14 @@ from collections.abc import Iterator
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate, fingerprint
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import changed_since
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observations import observed_volumes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observed_result import ObservedResult
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import (
-    problems_by_host,
-    status_json,
-    status_prom,
-    status_text,
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observations import (
+    ObservedResult,
+    observed_volumes,
 )
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import status_json
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.problems import problems_by_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.status_txt import status_prom, status_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import PASSWORD_VARIABLE, open_history
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import made_up, postgresql_server
 
@@ -92,9 +91,10 @@ def measure(place: str, hosts: int, runs: int) -> tuple[float, float]:
         closest = history.closest_limits([line.entry.sha256 for line in lines if line.entry])
     expected = [line.host for line in lines]
     problems = problems_by_host(lines, expected, plans)
-    json.dumps(status_json(lines, expected, problems, today, revocations, changed, (), observed, closest))
-    status_prom(lines, expected, problems)
-    status_text(lines, expected, problems, today, changed, "", (), observed)
+    status = status_json(lines, expected, problems, today, revocations, changed, (), observed, closest)
+    json.dumps(status)
+    status_prom(status)
+    status_text(status)
     status_s = time.perf_counter() - begin
     assert len(lines) == hosts and {line.state for line in lines} == {"valid"}
     assert len(observed) == len(closest) == hosts

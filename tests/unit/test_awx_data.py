@@ -7,13 +7,12 @@
 from __future__ import annotations
 
 import re
-from datetime import date, datetime
+from datetime import datetime
 
 import pytest
 import yaml
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import Place, make_outcome, told_to_workflows
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps.status import status_outcome
 from fake_awx import data
 from fake_awx.project import ROOT, playbooks, project_files
@@ -213,8 +212,13 @@ def test_the_notification_of_a_job_that_has_no_verdict_says_its_message(kind, be
 
 
 def test_the_notification_of_a_status_names_hosts_and_states():
-    states = {"db01": "valid", "db02": "expired", "db03": "failed"}
-    told = status_outcome(states, ["db02: silver until 2026-04-01", "db03: failed silver"], Today(date(2026, 6, 1), 14))
+    status = {
+        "date": "2026-06-01",
+        "certified": False,
+        "problems": ["db02: silver until 2026-04-01", "db03: failed silver"],
+        "host_states": {"db01": "valid", "db02": "expired", "db03": "failed"},
+    }
+    told = status_outcome(status)
     job = {"name": "logdisk status", "status": "failed", "artifacts": {"logdisk_status_17": told}}
     assert (
         sent("message", **job)
@@ -228,7 +232,9 @@ def test_the_notification_of_a_status_names_hosts_and_states():
         "db02: silver until 2026-04-01 | db03: failed silver\n",
     ):
         assert text in body
-    many = status_outcome({f"db{number}": "failed" for number in range(300)}, ["x"], Today(date(2026, 6, 1), 14))
+    many = status_outcome(
+        {**status, "problems": ["x"], "host_states": {f"db{number}": "failed" for number in range(300)}}
+    )
     job["artifacts"] = {"logdisk_status_17": many}
     assert (
         sent("message", **job).count(" failed") == 12

@@ -30,13 +30,12 @@ from .._run.words import mean_size_text, size_text
 from .certificate import Entry
 from .cut_result import CutResult, standing_loss
 from .figures import is_imported
+from .observations import ALIKE, FASTER, SLOWER, UNKNOWN
 from .power_cuts import cuts_of
 from .standing import standing_fact, standing_facts_text
 from .states import EXPIRED, FAILED, REVOKED, SUPERSEDED, VALID, Today, entry_states
 from .store.history import History, HistoryError
 from .store.open import open_history
-
-SLOWER, ALIKE, FASTER, UNKNOWN = "slower", "alike", "faster", "unknown"
 
 NOISE = 1.5
 """Below this factor, no change is reported, because runs of one volume differ, a live load differs from that of a test,

@@ -2,12 +2,13 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Observations in the history: the results of a run, and which volume of a status each result is about."""
+"""Observations of live queue managers in the history: the results of a run, and which volume of a status each result is
+about. They never affect the state of a volume."""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,17 +19,41 @@ from .._run.profiles import profile_text
 from .._run.record import HostRecord, host_label
 from .._run.table_reader import printable
 from .._run.volume_identity import identity_of_record
-from .._run.words import days_text
-from .dating import date_of
-from .live import ALIKE, FASTER, SLOWER, UNKNOWN
-from .observed_result import ObservedResult
+from .dating import Dated, date_of
 from .states import Status, Today
 
+SLOWER, ALIKE, FASTER, UNKNOWN = "slower", "alike", "faster", "unknown"
+"""The outcomes of a comparison with a certificate."""
 _MOST_TIMES = 1e12
 """A larger ratio cannot be the result of a measurement."""
 
 Place = tuple[str, str, str]
 """The host, the volume and the mount point of a line in a status."""
+
+
+@dataclass(frozen=True)
+class ObservedResult(Dated):
+    """The result of an observation: how the log writes of a queue manager compared with the certificate of the volume,
+    and the verdict if the profile judges observations. Texts are untrusted and printable.
+
+    ``outcome`` is one of those above, and ``text`` says it in a sentence. ``ratio`` is the observed mean
+    divided by the certified one, None if there was no comparison. ``verdict`` is empty if the profile does not judge
+    observations. ``mount_point`` is empty and ``disk_id`` is None if the volume is unknown.
+    """
+
+    sha256: str
+    run_id: str
+    host: str
+    volume: str
+    mount_point: str
+    disk_id: str | None
+    queue_manager: str
+    profile: str
+    judged_at: str
+    verdict: str
+    outcome: str
+    ratio: float | None
+    text: str
 
 
 def results_of(directory: RunDirectory) -> list[ObservedResult]:
@@ -135,24 +160,5 @@ def headline(result: ObservedResult) -> str:
     return "not compared"
 
 
-def observed_text(result: ObservedResult, today: Today) -> str:
-    """Return an observation for the screen, with its verdict if there is one, and its age."""
-    return f"observed {_when_and_how(result, today)}"
-
-
-def _when_and_how(result: ObservedResult, today: Today) -> str:
-    when = days_text(-_age_days(result, today))
-    verdict = f"{result.verdict}, " if result.verdict else ""
-    return f"{when}: {verdict}{headline(result)} (run {result.run_id})"
-
-
 def _age_days(result: ObservedResult, today: Today) -> int:
     return (today.date - datetime.date.fromisoformat(result.judged_at[:10])).days
-
-
-def elsewhere_lines(observed: Sequence[Observed], today: Today, shown: int) -> list[str]:
-    """Return a line for the screen for each observation of a volume that the status does not contain."""
-    others = [each for each in observed if not each.place]
-    lines = [f"  {'observed':9} {each.label}  {_when_and_how(each.result, today)}" for each in others[:shown]]
-    left = len(others) - shown
-    return [*lines, f"  and {_units.format_count(left)} more observations, see status.json"] if left > 0 else lines

@@ -6,16 +6,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ...module_utils import _units
 from .._run.record import host_label
 from .certificate import Entry
 from .cut_result import CutResult
 from .dating import Dated, still_misdated
 from .lock_result import LockResult
-from .observed_result import ObservedResult
+from .observations import ObservedResult
 
 
 @dataclass(frozen=True)
@@ -55,10 +54,3 @@ def _label(result: Dated) -> str:
 def _wrong_date(label: str, result: Dated) -> WrongDate:
     text = f"{label}: run {result.run_id} is {result.date_text()}, so it certifies nothing"
     return WrongDate(label, result.run_id, result.date, result.misdated, text)
-
-
-def wrong_date_lines(dates: Sequence[WrongDate], shown: int) -> list[str]:
-    """Return a line for the screen for each misdated result."""
-    lines = [f"  wrong date {each.text}" for each in dates[:shown]]
-    left = len(dates) - shown
-    return [*lines, f"  and {_units.format_count(left)} more wrong dates, see status.json"] if left > 0 else lines

@@ -17,9 +17,11 @@ from .._fleet.progress import say
 from .._fleet.volumes import volume_names
 from .._history.changed import changed_since
 from .._history.lock_result import pair_states
-from .._history.observations import Observed, observed_volumes
-from .._history.overview import host_states, problems_by_host, status_json, status_prom, status_text
-from .._history.states import Status, Today, day_of, fleet_status
+from .._history.observations import observed_volumes
+from .._history.overview import status_json
+from .._history.problems import problems_by_host
+from .._history.states import Today, day_of, fleet_status
+from .._history.status_txt import status_prom, status_text
 from .._history.wrong_dates import wrong_dates
 from .._history_action import (
     DECLINES_FILE,
@@ -90,46 +92,35 @@ class Step(FleetAction):
         own = {host: task_vars["hostvars"][host].get("workspace_volumes") for host in expected}
         named = {host: names for host, given in own.items() if (names := volume_names(given))}
         by_host = problems_by_host(lines, expected, plans, named, pairs)
-        problems = [problem.text for found in by_host.values() for problem in found]
         folder = options["report_dir"]
         page = os.path.join(folder, PAGE)
-        declines = _declines(folder, options["place"])
-        if self.write_to(folder):
-            status = status_json(
-                lines, expected, by_host, today, revocations, changed, pairs, observed, closest, dates, declines
-            )
-            write_json(os.path.join(folder, JSON_FILE), status)
-            write_file(os.path.join(folder, METRICS_FILE), status_prom(lines, expected, problems, pairs))
-            write_text(
-                page,
-                render_status(
-                    status,
-                    versions_here(),
-                    playbooks_in(),
-                    _with_report(folder, lines, observed),
-                    pages_beside(folder, STATUS_LINKS),
-                ),
-            )
-        text = status_text(
+        status = status_json(
             lines,
             expected,
             by_host,
             today,
+            revocations,
             changed,
-            options["place"],
             pairs,
             observed,
-            playbook_command(),
+            closest,
             dates,
-            declines,
+            _declines(folder, options["place"]),
         )
-        say(self._display, f"{text}\nstatus: {self.page(page)}")
-        shown = "" if self._task.check_mode or vanishes(page) else page
-        outcome = status_outcome(host_states(lines, expected, by_host, pairs), problems, today, shown)
+        if self.write_to(folder):
+            write_json(os.path.join(folder, JSON_FILE), status)
+            write_file(os.path.join(folder, METRICS_FILE), status_prom(status))
+            pages, runs = pages_beside(folder, STATUS_LINKS), _with_report(folder, status)
+            write_text(page, render_status(status, versions_here(), playbooks_in(), runs, pages))
+        say(
+            self._display,
+            f"{status_text(status, options['place'], playbook_command())}\nstatus: {self.page(page)}",
+        )
+        outcome = status_outcome(status, "" if self._task.check_mode or vanishes(page) else page)
         failures = {
             host: one_message([problem.text for problem in found], JSON_FILE) for host, found in by_host.items()
         }
-        return {"problems": problems, **self.told(outcome, failures, [], options["play_hosts"], task_vars)}
+        return {"problems": status["problems"], **self.told(outcome, failures, [], options["play_hosts"], task_vars)}
 
 
 def _declines(folder: str, history: str) -> list[dict[str, Any]]:
@@ -143,21 +134,21 @@ def _declines(folder: str, history: str) -> list[dict[str, Any]]:
     return found["declines"] if found["history"] == history else []
 
 
-def _with_report(folder: str, lines: Iterable[Status], observed: Iterable[Observed]) -> set[str]:
-    """Return the IDs of the runs that are named in the lines and observations and have a report in the directory."""
-    named = {line.entry.run_id for line in lines if line.entry} | {each.result.run_id for each in observed}
+def _with_report(folder: str, status: Mapping[str, Any]) -> set[str]:
+    """Return the IDs of the runs that are named in the volumes and observations and have a report in the directory."""
+    named = {each["run_id"] for each in (*status["volumes"], *status["observations"])} - {None}
     return {run for run in named if is_run_id(run) and os.path.isfile(os.path.join(folder, run, "index.html"))}
 
 
-def status_outcome(states: Mapping[str, str], problems: list[str], today: Today, page: str = "") -> dict[str, Any]:
+def status_outcome(status: Mapping[str, Any], page: str = "") -> dict[str, Any]:
     """Return the data that a notification needs: the date, whether the fleet is certified, the state of each host, the
     number of hosts in each state, and the path of the page if it still exists after the job."""
-    message = one_message(problems, JSON_FILE) or "every expected host is certified"
+    message = one_message(status["problems"], JSON_FILE) or "every expected host is certified"
     facts = {
-        "date": today.date.isoformat(),
-        "certified": not problems,
-        "states": dict(Counter(states.values())),
-        "hosts": dict(states),
+        "date": status["date"],
+        "certified": status["certified"],
+        "states": dict(Counter(status["host_states"].values())),
+        "hosts": status["host_states"],
         **({"status_page": page} if page else {}),
     }
     return make_outcome(STATUS, message, **facts)

@@ -14,8 +14,10 @@ import re
 import pytest
 import yaml
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import status_prom
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import status_json
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.problems import problems_by_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.status_txt import status_prom
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import FAILS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.formats import logdisk_prom
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import build_model
@@ -46,13 +48,16 @@ VALID = entry("1970-01-10", host="db01", volume_id="1")
 SOONER = entry("1970-01-08", host="db02", volume_id="2")
 FAILED = entry("1970-01-10", FAILS, host="db03", volume_id="3")
 LOST = entry("1970-01-07", host="db04", volume_id="4")
+TODAY = Today(datetime.date(1970, 1, 11), 14)
 FLEET = fleet_status(
     [VALID, SOONER, FAILED, LOST],
     (),
-    Today(datetime.date(1970, 1, 11), 14),
+    TODAY,
     [cuts(VALID, "pass", 59), cuts(LOST, "fail", 2)],
 )
-STATUS = status_prom(FLEET, ["db01", "db02", "db03", "db04"], ["db03"]).decode()
+STATUS = status_prom(
+    status_json(FLEET, ["db01", "db02", "db03", "db04"], problems_by_host(FLEET, ["db03"], {}), TODAY, {}, {})
+).decode()
 
 
 @pytest.fixture(scope="module")

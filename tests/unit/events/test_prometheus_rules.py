@@ -10,8 +10,9 @@ import datetime
 import subprocess
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import status_prom
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import status_json
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.status_txt import status_prom
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import ATTEMPT, FAILS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import GOOD
@@ -30,8 +31,16 @@ VALID = entry("1970-01-10", host="valid", volume_id="1")
 REVOKED = entry("1970-01-10", host="revoked", volume_id="2")
 FAILED = entry("1970-01-10", FAILS, host="failed", volume_id="3")
 TRIED = entry("1970-01-10", ATTEMPT, host="tried", volume_id="4")
+TODAY = Today(datetime.date(1970, 1, 11), 14)
 STATUS = status_prom(
-    fleet_status([VALID, REVOKED, FAILED, TRIED], {REVOKED.sha256}, Today(datetime.date(1970, 1, 11), 14)), [], []
+    status_json(
+        fleet_status([VALID, REVOKED, FAILED, TRIED], {REVOKED.sha256}, TODAY),
+        [],
+        {},
+        TODAY,
+        {},
+        {},
+    )
 ).decode()
 END_DAYS = (datetime.date.fromisoformat(VALID.valid_until) - datetime.date(1970, 1, 1)).days + 1
 

@@ -33,7 +33,7 @@ from ..cut_result import CutResult, told_once
 from ..dating import Dated, column_names, column_values
 from ..figures import IMPORTED
 from ..lock_result import LockResult
-from ..observed_result import ObservedResult
+from ..observations import ObservedResult
 from ..planned import Planned
 from .schema import SCHEMA_VERSION, STATEMENTS
 

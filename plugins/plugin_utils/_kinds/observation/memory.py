@@ -8,8 +8,7 @@ compared, and how they compare."""
 from __future__ import annotations
 
 from ..._history.live import hold_against_certificates
-from ..._history.observations import results_of
-from ..._history.observed_result import ObservedResult
+from ..._history.observations import ObservedResult, results_of
 from ..._history.store.history import History
 from ..._run.directory import RunDirectory
 from .. import memory

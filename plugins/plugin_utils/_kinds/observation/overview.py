@@ -12,7 +12,7 @@ from typing import Any
 from markupsafe import Markup
 
 from ....module_utils._units import format_duration, format_number, format_ratio
-from ..._history.live import ALIKE, FASTER, SLOWER
+from ..._history.observations import ALIKE, FASTER, SLOWER
 from ..._judge.metrics import find_metric
 from ..._report.charts.axes import LogAxis, path
 from ..._report.charts.rows import row_picture, row_point, row_scale, row_upright

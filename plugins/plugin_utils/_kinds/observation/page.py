@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from ....module_utils._units import format_count, format_duration, format_number, format_rate, format_ratio, format_size
 from ..._english.phrases import plural
-from ..._history.live import ALIKE, FASTER, SLOWER
+from ..._history.observations import ALIKE, FASTER, SLOWER
 from ..._observe.sources import SOURCES
 from ..._report.charts.axes import LEFT, RIGHT, Axis, round_steps, thinned
 from ..._report.charts.plot import Curve, Plot

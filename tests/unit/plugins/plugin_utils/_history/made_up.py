@@ -16,7 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate
     certificate_of,
     fingerprint,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observed_result import ObservedResult
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observations import ObservedResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import CERTIFIES, FAILS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate

@@ -18,13 +18,11 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.bas
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.fleet_drift import fleet_drift
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.lock_result import LockResult, pair_states
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import (
-    problems_by_host,
-    status_json,
-    status_text,
-)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import status_json
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.planned import Planned, planned_by
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.problems import problems_by_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.status_txt import status_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import history as store
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.postgresql import PostgresqlHistory
@@ -448,7 +446,7 @@ def test_the_status_names_a_wrong_date_until_the_same_is_certified_again(history
         assert each.judged_at[:4] == "2027" and each.judged_at in each.text and each.clock[:7] == "2026-11"
     today = Today(NOW.date(), 14)
     lines = fleet_status(history.newest(), {}, today)
-    text = status_text(lines, ["db07"], problems_by_host(lines, ["db07"], {}), today, {}, dates=dates)
+    text = status_text(status_json(lines, ["db07"], problems_by_host(lines, ["db07"], {}), today, {}, {}, dates=dates))
     assert ("wrong date" in text and "dated 2027-11-2" in text) == bool(named)
     status = status_json(lines, [], {}, today, {}, {}, dates=dates)
     assert ("dated 2027-11-2" in "".join(render_status(status))) == bool(named)

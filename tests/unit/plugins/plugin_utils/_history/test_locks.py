@@ -15,15 +15,11 @@ from pathlib import Path
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.lock_result import LockResult, pair_states
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.locks import results_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import (
-    host_states,
-    problems_by_host,
-    status_json,
-    status_prom,
-    status_text,
-)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import status_json
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.planned import planned_by
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.problems import host_states, problems_by_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.status_txt import status_prom, status_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.filing import certificates_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import HistoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
@@ -216,7 +212,7 @@ def test_a_failed_or_expired_pair_is_a_problem_of_its_hosts():
 
 def test_the_screen_says_who_shares_with_whom_and_what_to_do():
     problems = problems_by_host(LINES, HOSTS, {}, None, PAIRS)
-    text = status_text(LINES, HOSTS, problems, TODAY, {}, "/h", PAIRS).splitlines()
+    text = status_text(status_json(LINES, HOSTS, problems, TODAY, {}, {}, PAIRS), "/h").splitlines()
     assert text[0] == "NOT CERTIFIED on 2026-06-01: 3 valid; hosts expected: 3."
     assert text[-5:-2] == [
         "  failed    db01 and db02 on /MQHA/QM1/log  locks failed on 2026-05-02 (run run-2026-05-02): db02 got the "
@@ -244,14 +240,14 @@ def test_a_fail_that_no_test_passed_since_is_a_problem():
 def test_an_attempt_is_told_beside_the_state():
     (status,) = pair_states([result("2026-05-01"), result("2026-05-02", "inconclusive")], TODAY)
     (none,) = pair_states([result("2026-05-02", "inconclusive")], TODAY)
-    text = status_text([], [], {}, TODAY, {}, "", [status, none])
+    text = status_text(status_json([], [], {}, TODAY, {}, {}, [status, none]))
     assert "until 2026-08-01 (run run-2026-05-01); inconclusive on 2026-05-02" in text
     assert "locks are not certified: inconclusive on 2026-05-02 (run run-2026-05-02)" in text
 
 
 def test_many_pairs_do_not_flood_the_screen():
     pairs = pair_states([result("2026-05-01", second=f"h{number}") for number in range(130)], TODAY)
-    text = status_text([], [], {}, TODAY, {}, "", pairs).splitlines()
+    text = status_text(status_json([], [], {}, TODAY, {}, {}, pairs)).splitlines()
     assert len(text) == 102 and text[-1] == "  and 30 more pairs, see status.json"
 
 
@@ -269,7 +265,7 @@ def test_programs_and_monitoring_get_every_pair():
         ("expired", "locks"),
     }
     assert status["host_states"]["db01"] == "failed"
-    samples = samples_of(status_prom(LINES, HOSTS, [], PAIRS).decode())
+    samples = samples_of(status_prom(status_json(LINES, HOSTS, {}, TODAY, {}, {}, PAIRS)).decode())
     assert len(samples["logdisk_lock_state"]) == 3 * 5
     assert len(samples["logdisk_lock_takeover_seconds"]) == len(samples["logdisk_lock_end_timestamp_seconds"]) == 2
 

@@ -12,12 +12,10 @@ import json
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observations import observed_volumes, results_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import (
-    problems_by_host,
-    status_json,
-    status_text,
-)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import status_json
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.problems import problems_by_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.status_txt import status_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.upkeep import import_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import ATTEMPT, FAILS
@@ -151,7 +149,7 @@ SEEN = observed_volumes(FLEET, LINES)
 
 
 def test_the_screen_says_beside_each_volume_what_was_observed_and_when():
-    text = status_text(LINES, ["db07"], {}, TODAY, {}, "/h", (), SEEN).splitlines()
+    text = status_text(status_json(LINES, ["db07"], {}, TODAY, {}, {}, (), SEEN), "/h").splitlines()
     assert text[1:-1] == [
         "  failed    db09  failed silver on 2026-05-02 (run run-2026-05-02); observed 1 day ago: fail, 200 times "
         "slower than certified (run seen-2026-05-31)",
@@ -162,7 +160,9 @@ def test_the_screen_says_beside_each_volume_what_was_observed_and_when():
         "  observed  db03  today: not compared (run seen-2026-06-01)",
     ]
     many = observed_volumes([result("2026-05-03", host=f"h{number}") for number in range(130)], ())
-    assert status_text([], [], {}, TODAY, {}, "", (), many).endswith("and 30 more observations, see status.json")
+    assert status_text(status_json([], [], {}, TODAY, {}, {}, (), many)).endswith(
+        "and 30 more observations, see status.json"
+    )
 
 
 def test_programs_get_every_observation_the_slowest_first_and_it_is_no_problem():

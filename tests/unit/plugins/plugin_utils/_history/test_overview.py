@@ -13,20 +13,16 @@ import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import Since
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import Change
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import (
-    host_states,
-    problems_by_host,
-    status_json,
-    status_prom,
-    status_text,
-)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import status_json
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.planned import Planned
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.problems import host_states, problems_by_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import (
     MOST_URGENT_FIRST,
     Today,
     day_of,
     fleet_status,
 )
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.status_txt import status_prom, status_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import Revocation
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import ATTEMPT, FAILS
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history.made_up import entry
@@ -103,19 +99,23 @@ def test_each_host_has_its_own_problems_and_state():
 
 
 def test_the_screen_says_what_was_read_and_what_to_do_next():
-    text = status_text(FLEET, HOSTS, problems_by_host(FLEET, HOSTS, {}), TODAY, {}, "/h/history.sqlite").splitlines()
+    text = status_text(
+        status_json(FLEET, HOSTS, problems_by_host(FLEET, HOSTS, {}), TODAY, {}, {}), "/h/history.sqlite"
+    ).splitlines()
     command = "ansible-playbook playbooks/certify.yml --limit attempted,expired,failed,unknown"
     assert text[-2:] == [
         "Read from the history /h/history.sqlite.",
         f"Next: after correcting what failed, certify again: {command}",
     ]
     many = status_text(
-        [], HOSTS, {f"h{number}": problems_by_host([], ["h"], {})["h"] for number in range(11)}, TODAY, {}
+        status_json(
+            [], HOSTS, {f"h{number}": problems_by_host([], ["h"], {})["h"] for number in range(11)}, TODAY, {}, {}
+        )
     ).splitlines()
     assert many[-1].endswith(
         "certify again for the 11 hosts that status.json names under problems: ansible-playbook playbooks/certify.yml"
     )
-    assert "Next" not in status_text(FLEET, ["valid"], {}, TODAY, {}, "/h")
+    assert "Next" not in status_text(status_json(FLEET, ["valid"], {}, TODAY, {}, {}), "/h")
 
 
 def test_only_expected_hosts_are_problems():
@@ -243,7 +243,7 @@ def cuts_of(day, verdict="pass", cuts=10, of=VALID, volume_id="1", sha256=""):
 def test_kept_power_cuts_are_told_with_their_bound_and_their_age(results, told, known):
     today = Today(TODAY.date, 14, valid_days=30)
     (line,) = (line for line in fleet_status([VALID], (), today, results) if line.host == "valid")
-    text = status_text([line], ["valid"], {}, today, {}).splitlines()[1]
+    text = status_text(status_json([line], ["valid"], {}, today, {}, {})).splitlines()[1]
     assert told in text and ("power cuts kept" in text) == ("cuts kept" in told)
     (volume,) = status_json([line], [], {}, today, {}, {})["volumes"]
     found = volume["power_cuts_kept"]
@@ -316,12 +316,12 @@ def test_what_another_profile_says_is_listed_as_such_and_is_no_problem():
     )
     assert problems_of(fleet, ["valid"], {}) == []
     assert "failed gold on 2026-04-21 (run run-2026-04-21); a profile other than the requested one" in status_text(
-        fleet, ["valid"], {}, TODAY, {}
+        status_json(fleet, ["valid"], {}, TODAY, {}, {})
     )
     assert {
         volume["profile"]: volume["is_asked_for"] for volume in status_json(fleet, [], {}, TODAY, {}, {})["volumes"]
     } == {"silver": True, "gold": False}
-    assert "gold" not in status_prom(fleet, [], []).decode()
+    assert "gold" not in status_prom(status_json(fleet, [], {}, TODAY, {}, {})).decode()
 
 
 def test_volumes_of_one_name_are_told_apart_by_their_mount_points():
@@ -330,7 +330,7 @@ def test_volumes_of_one_name_are_told_apart_by_their_mount_points():
     assert problems_of(fleet, ["failed"], plan("failed", log="/")) == [
         "failed at /var/mqm/log: failed silver on 2026-05-01 (run run-2026-05-01)"
     ]
-    found = samples_of(status_prom(fleet, [], []).decode())["logdisk_certificate_state"]
+    found = samples_of(status_prom(status_json(fleet, [], {}, TODAY, {}, {})).decode())["logdisk_certificate_state"]
     assert {dict(labels)["mount_point"] for labels in found} == {"/", "/var/mqm/log"}
 
 
@@ -344,11 +344,11 @@ def test_a_replaced_disk_is_missing_and_says_why():
 
 def test_clones_are_told():
     clone = entry("2026-05-01", host="clone", volume_id="1", boot_id="other")
-    assert "clone of valid" in status_text(lines(VALID, clone), ["valid", "clone"], {}, TODAY, {})
+    assert "clone of valid" in status_text(status_json(lines(VALID, clone), ["valid", "clone"], {}, TODAY, {}, {}))
 
 
 def test_the_screen_has_the_most_urgent_first():
-    text = status_text(FLEET, HOSTS, problems_by_host(FLEET, HOSTS, {}), TODAY, {}).splitlines()[:-1]
+    text = status_text(status_json(FLEET, HOSTS, problems_by_host(FLEET, HOSTS, {}), TODAY, {}, {})).splitlines()[:-1]
     assert (
         text[0] == "NOT CERTIFIED on 2026-06-01: 1 failed, 1 expired, 1 none, 1 expiring, 1 valid; hosts expected: 6."
     )
@@ -360,28 +360,31 @@ def test_the_screen_has_the_most_urgent_first():
             strict=True,
         )
     ]
-    assert status_text([], [], {}, TODAY, {}).startswith("CERTIFIED")
+    assert status_text(status_json([], [], {}, TODAY, {}, {})).startswith("CERTIFIED")
 
 
 def test_the_screen_is_bounded():
     text = status_text(
-        lines(*(entry("2026-05-01", host=f"h{number}", volume_id=str(number)) for number in range(130))),
-        [],
-        {},
-        TODAY,
-        {},
+        status_json(
+            lines(*(entry("2026-05-01", host=f"h{number}", volume_id=str(number)) for number in range(130))),
+            [],
+            {},
+            TODAY,
+            {},
+            {},
+        )
     )
     assert len(text.splitlines()) == 102 and text.endswith("and 30 more, see status.json")
 
 
 def test_the_screen_says_what_changed():
-    text = status_text(FLEET, HOSTS, {}, TODAY, CHANGED).splitlines()
+    text = status_text(status_json(FLEET, HOSTS, {}, TODAY, {}, CHANGED)).splitlines()
     assert text[-1] == (
         f"            changed since 2026-01-01: kernel 6.1\\x1b -> {'x' * 57}..., fact1 1 -> 0, fact2 2 -> 0, fact3 3 "
         "-> 0, fact4 4 -> 0, and 2 more"
     )
     assert "valid" in text[-2] and "changed" not in status_text(
-        FLEET, HOSTS, {}, TODAY, {key: Since(EXPIRED, ()) for key in CHANGED}
+        status_json(FLEET, HOSTS, {}, TODAY, {}, {key: Since(EXPIRED, ()) for key in CHANGED})
     )
 
 
@@ -421,7 +424,16 @@ def test_programs_get_every_volume():
 def test_monitoring_gets_one_state_for_each_volume_and_the_end_of_the_last_day():
     name = 'a"\\b\n'
     found = samples_of(
-        status_prom(lines(entry("2026-05-01", host=name, valid_until="2026-07-01")), ["x"], ["y"]).decode()
+        status_prom(
+            status_json(
+                lines(entry("2026-05-01", host=name, valid_until="2026-07-01")),
+                ["x"],
+                problems_by_host([], ["x"], {}),
+                TODAY,
+                {},
+                {},
+            )
+        ).decode()
     )
     own = (("host", name), ("profile", "silver"), ("volume", "log"))
     assert {labels: value for labels, value in found["logdisk_certificate_state"].items() if value} == {

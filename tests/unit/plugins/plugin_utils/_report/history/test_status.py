@@ -13,9 +13,12 @@ import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import Since, key_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import Change
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observations import observed_volumes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observed_result import ObservedResult
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import problems_by_host, status_json
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observations import (
+    ObservedResult,
+    observed_volumes,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import status_json
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.problems import problems_by_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import Revocation
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import ATTEMPT, FAILS

@@ -1,0 +1,254 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Why hosts, volumes and pairs of hosts are not certified."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .._run.record import host_label
+from .._run.table_reader import printable
+from .._run.verdicts import MISSING
+from .._run.volume_facts import WORDS, WRONG_DATA
+from .lock_result import PairStatus
+from .planned import Planned
+from .standing import standing_facts_text
+from .states import CURRENT, EXPIRED, FAILED, MOST_URGENT_FIRST, NONE, Status
+
+CERTIFY, POWER_CUT, LOCKS = "certify", "power_cut", "locks"
+"""Playbooks that can clear a problem."""
+_URGENCY = (FAILED, EXPIRED, MISSING)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The reason why a volume or host is not certified: the displayed name, its state, a sentence with dates and runs,
+    the plain reason (by which problems are grouped), what to do, and the playbook that can clear the problem."""
+
+    label: str
+    state: str
+    sentence: str
+    reason: str
+    next_step: str
+    playbook: str = CERTIFY
+
+    @property
+    def text(self) -> str:
+        """Return the problem in sentences for people and programs."""
+        prefix = "missing: " if self.state == MISSING else ""
+        return f"{self.label}: {prefix}{self.sentence}"
+
+
+def problems_by_host(
+    lines: Sequence[Status],
+    expected: Iterable[str],
+    plans: Mapping[str, Sequence[Planned]],
+    named: Mapping[str, Sequence[str]] | None = None,
+    pairs: Iterable[PairStatus] = (),
+) -> dict[str, list[Problem]]:
+    """Return, by host, why hosts are not certified under the requested profiles: one problem for each failed or expired
+    volume of an expected host, for each volume that must be certified but is not, and for each host without a certified
+    volume.
+
+    The volumes that must be certified are those in the newest plan of a host (``plans``, by its printable name) and
+    those that the inventory requires (``named``). ``pairs`` holds the states of the pairs whose locks were tested.
+    """
+    of_pairs: dict[str, list[Problem]] = {}
+    for name, problem in pair_problems(pairs):
+        of_pairs.setdefault(name, []).append(problem)
+    by_host: dict[str, list[Status]] = {}
+    for line in lines:
+        if line.is_asked:
+            by_host.setdefault(line.host, []).append(line)
+    found: dict[str, list[Problem]] = {}
+    for host in expected:
+        own = by_host.get(printable(host), [])
+        bad = [line for line in own if line.state in (FAILED, EXPIRED)]
+        problems: list[Problem | None] = [_problem(line.label, line.state, line) for line in bad]
+        wanted = _wanted(plans.get(printable(host), ()), (named or {}).get(host, ()))
+        for volume, mount_point in wanted:
+            of_name = [line for line in own if line.volume == volume]
+            at_mount_point = [line for line in of_name if not mount_point or line.mount_point in ("", mount_point)]
+            label = host_label(host, volume)
+            problems.append(
+                _missing(label if len(at_mount_point) == len(of_name) else f"{label} at {mount_point}", at_mount_point)
+            )
+        if not wanted and not bad:
+            problems.append(_missing(host, own))
+        problems += of_pairs.get(printable(host), [])
+        found[host] = list(filter(None, problems))
+    return {host: problems for host, problems in found.items() if problems}
+
+
+def host_states(
+    lines: Sequence[Status], expected: Iterable[str], problems: Collection[str], pairs: Iterable[PairStatus] = ()
+) -> dict[str, str]:
+    """Return the state of each expected host: the most urgent state of its volumes under the requested profile and of
+    its pairs, or MISSING if a required volume has no state. ``problems`` names the hosts that are not certified."""
+    by_host = states_by_host(pairs)
+    for line in lines:
+        if line.is_asked:
+            by_host.setdefault(line.host, []).append(line.state)
+    found = {host: min(by_host.get(printable(host), [NONE]), key=MOST_URGENT_FIRST.index) for host in expected}
+    return {
+        host: MISSING if host in problems and state not in (FAILED, EXPIRED) else state for host, state in found.items()
+    }
+
+
+def _wanted(plan: Iterable[Planned], named: Iterable[str]) -> list[tuple[str, str]]:
+    """Return the names of the volumes that must be certified, each with its mount point (empty if any mount point is
+    accepted)."""
+    planned = [(each.volume, each.mount_point) for each in plan]
+    known = {volume for volume, dummy in planned}
+    return [*planned, *((printable(volume), "") for volume in named if printable(volume) not in known)]
+
+
+def _missing(label: str, lines: Sequence[Status]) -> Problem | None:
+    """Return a problem if no volume among these lines is certified; None if one is, or if another problem gives the
+    reason."""
+    if any(line.state in (*CURRENT, FAILED, EXPIRED) for line in lines):
+        return None
+    if lines:
+        return _problem(label, MISSING, lines[0])
+    unknown = "the history does not contain it"
+    return Problem(label, MISSING, unknown, unknown, "measure it for the first time")
+
+
+def _problem(label: str, state: str, line: Status) -> Problem:
+    """Return the problem of a volume that is not certified."""
+    return Problem(label, state, sentence_of(line), *_reason(line))
+
+
+def _reason(line: Status) -> tuple[str, ...]:
+    """Return why a volume is not certified (without dates and runs), what to do about it, and the playbook to use if it
+    is not the one that certifies."""
+    certify = "certify again"
+    if line.loss:
+        return (
+            "lost acknowledged writes in a power cut",
+            "correct the cache that lost them, and repeat at least as many power cuts: "
+            "only a run that loses nothing clears this",
+            POWER_CUT,
+        )
+    if line.fact:
+        facts = line.fact.volume_facts.split()
+        verify = " with sweep_verify" if WRONG_DATA in facts else ""
+        return (
+            " and ".join(WORDS[fact] for fact in facts),
+            f"find the cause in the storage, and {certify}{verify}: only a run that passes clears this",
+        )
+    if line.state == FAILED:
+        return f"failed {line.profile}", f"correct what the report of the run names as the cause, and {certify}"
+    if line.state == EXPIRED:
+        tried = f", and the last attempt ended with {line.attempt.verdict}" if line.attempt else ""
+        return f"the certificate for {line.profile} expired{tried}", certify
+    if line.state == NONE and line.replaced:
+        return "its disk or file system has been replaced", certify
+    if line.state == NONE:
+        tried = f", and the last attempt ended with {line.attempt.verdict}" if line.attempt else ""
+        return f"{_not_yet(line)}{tried}", certify if line.attempt and line.attempt.can_certify else "certify it"
+    return f"the certificate for {line.profile} was {line.state}", certify
+
+
+def _not_yet(line: Status) -> str:
+    """State that a volume was never certified. The text does not suggest certifying the volume against a profile that
+    can never certify."""
+    if line.attempt and line.attempt.misdated:
+        return f"it is not certified against {line.profile}, because its certificate is {line.attempt.date_text()}"
+    if line.attempt and not line.attempt.can_certify:
+        return f"it has not been certified yet, and {line.profile} never certifies"
+    return f"it has not been certified against {line.profile} yet" if line.profile else "it has not been certified yet"
+
+
+def pair_problems(pairs: Iterable[PairStatus]) -> Iterator[tuple[str, Problem]]:
+    """Yield each pair that failed or expired as a problem of each of its hosts."""
+    for pair in pairs:
+        if pair.state == FAILED:
+            steps = ", ".join(step.replace("_", " ") for step in pair.failed_steps)
+            reason = f"the test of locks failed ({steps})" if steps else "no test of locks has passed since one failed"
+            next_step = (
+                "correct what the report of the run names as the cause, and test the locks again: only a test that "
+                "passes, including the failed steps, clears this"
+            )
+        elif pair.state == EXPIRED:
+            reason, next_step = "the result of the test of locks expired", "test the locks again"
+        else:
+            continue
+        for host in dict.fromkeys(pair.hosts):
+            yield host, Problem(pair.label, pair.state, pair_sentence(pair), reason, next_step, LOCKS)
+
+
+def states_by_host(pairs: Iterable[PairStatus]) -> dict[str, list[str]]:
+    """Return, by host, the states of its pairs that count against it in addition to the states of its volumes."""
+    found: dict[str, list[str]] = {}
+    for pair in pairs:
+        for host in pair.hosts if pair.state in (FAILED, EXPIRED) else ():
+            found.setdefault(host, []).append(pair.state)
+    return found
+
+
+def grouped(problems: Iterable[tuple[str, Problem]]) -> list[dict[str, Any]]:
+    """Return the reasons without duplicates, the most frequent of each state first, each with the hosts and volumes
+    that it concerns. The items are pairs of a host and one of its problems."""
+    found: dict[tuple[str, ...], list[tuple[str, str]]] = {}
+    for host, problem in problems:
+        key = (problem.state, problem.reason, problem.next_step, problem.playbook)
+        found.setdefault(key, []).append((host, problem.label))
+    ordered = sorted(found.items(), key=lambda each: (_URGENCY.index(each[0][0]), -len(each[1]), each[0][1]))
+    return [
+        {
+            "state": state,
+            "reason": reason,
+            "next_step": next_step,
+            "playbook": playbook,
+            "hosts": list(dict.fromkeys(host for host, dummy in own)),
+            "volumes": [label for dummy, label in own],
+        }
+        for (state, reason, next_step, playbook), own in ordered
+    ]
+
+
+def sentence_of(line: Status) -> str:
+    """Return a line's state with its dates, and other important information."""
+    parts = []
+    if line.fact:
+        parts.append(standing_facts_text(line.fact))
+    if line.loss:
+        parts.append(f"lost acknowledged writes in a power cut on {line.loss.judged_at[:10]} (run {line.loss.run_id})")
+    if line.fact or line.loss:
+        pass
+    elif line.entry is None:
+        parts.append(_not_yet(line))
+    elif line.state == FAILED:
+        parts.append(f"failed {line.profile} on {line.entry.judged_at[:10]} (run {line.entry.run_id})")
+    elif line.state in (EXPIRED, *CURRENT):
+        parts.append(f"{line.profile} until {line.entry.valid_until} (run {line.entry.run_id})")
+    else:
+        parts.append(f"{line.profile} of {line.entry.judged_at[:10]} was {line.state}")
+    if line.attempt:
+        parts.append(f"{line.attempt.verdict} on {line.attempt.judged_at[:10]}")
+    if line.replaced and line.state == NONE:
+        parts.append("its disk or file system has been replaced")
+    if not line.is_asked:
+        parts.append("a profile other than the requested one")
+    if line.clones:
+        parts.append(f"clone of {', '.join(line.clones)}")
+    return "; ".join(parts)
+
+
+def pair_sentence(pair: PairStatus) -> str:
+    """Return the state of a pair with its dates."""
+    decides = pair.deciding
+    if decides is None:
+        tried = pair.newest
+        return f"locks are not certified: {tried.verdict} on {tried.judged_at[:10]} (run {tried.run_id})"
+    later = pair.newest
+    tried = "" if later == decides else f"; {later.verdict} on {later.judged_at[:10]}"
+    if pair.state == FAILED:
+        return f"locks failed on {decides.judged_at[:10]} (run {decides.run_id}): {decides.reason}{tried}"
+    until = f" until {decides.valid_until}" if decides.valid_until else ""
+    return f"locks: {decides.text}; {decides.profile}{until} (run {decides.run_id}){tried}"

@@ -1,0 +1,204 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Writes the status of the fleet, which is the content of status.json, for a screen and in the text format of
+OpenMetrics for monitoring."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ...module_utils import _units
+from ...module_utils._command_lines import command as shell_command
+from .._judge.durability import percent_upwards
+from .._run import open_metrics as om
+from .._run.table_reader import printable
+from .._run.words import days_text
+from .problems import LOCKS
+from .states import FAILED, MOST_URGENT_FIRST, NONE, REVOKED
+
+SHOWN_LINES = 100
+SHOWN_CHANGES = 5
+SHOWN_NEXT = 10
+"""The maximum number of hosts named in the command that certifies them again."""
+SHOWN_CHARACTERS = 60
+"""The maximum number of characters of a changed fact that are shown."""
+_PAIR_STATES = tuple(state for state in MOST_URGENT_FIRST if state != REVOKED)
+
+Item = Mapping[str, Any]
+
+
+def status_text(status: Item, place: str = "", command: str = "ansible-playbook") -> str:
+    """Return the status for a screen: whether the expected hosts are certified, how many volumes are in each state, the
+    most urgent ones with their changes, the pairs whose locks were tested, observations of other volumes, misdated
+    results, classes that became slower, the history at ``place``, and what to do next. ``command`` is the beginning of
+    a command line with the inventory."""
+    volumes = status["volumes"]
+    counts = Counter(each["state"] for each in volumes)
+    states = ", ".join(f"{counts[state]} {state}" for state in MOST_URGENT_FIRST if counts[state]) or "no certificates"
+    result = "CERTIFIED" if status["certified"] else "NOT CERTIFIED"
+    width = max((len(each["label"]) for each in volumes[:SHOWN_LINES]), default=0)
+    known = {_source(each["observation"]) for each in volumes if each["observation"]}
+    elsewhere = [each for each in status["observations"] if _source(each) not in known]
+    return "\n".join(
+        [
+            f"{result} on {status['date']}: {states}; hosts expected: {len(status['expected_hosts'])}.",
+            *(line for each in volumes[:SHOWN_LINES] for line in _volume_lines(each, width)),
+            *([f"  and {len(volumes) - SHOWN_LINES} more, see status.json"] if len(volumes) > SHOWN_LINES else []),
+            *_lines(
+                "more pairs", status["locks"], lambda each: f"{each['state']:9} {each['label']}  {each['sentence']}"
+            ),
+            *_lines("more observations", elsewhere, lambda each: f"observed  {each['label']}  {_observed(each)}"),
+            *_lines("more wrong dates", status["wrong_dates"], lambda each: f"wrong date {each['text']}"),
+            *(f"  declining {each['text']}" for each in status["declines"][:SHOWN_LINES]),
+            *([f"Read from the history {place}."] if place else []),
+            *_next_steps(status["reasons"], command),
+        ]
+    )
+
+
+def _pair(pair: Item) -> str:
+    return f"{pair['state']:9} {pair['label']}  {pair['sentence']}"
+
+
+def _source(observation: Item) -> tuple[str, ...]:
+    """Return what an observation is about, in which run."""
+    return observation["run_id"], observation["host"], observation["volume"]
+
+
+def _lines(more: str, items: Sequence[Item], write: Callable[[Item], str]) -> list[str]:
+    lines, left = [f"  {write(each)}" for each in items[:SHOWN_LINES]], len(items) - SHOWN_LINES
+    return [*lines, f"  and {_units.format_count(left)} {more}, see status.json"] if left > 0 else lines
+
+
+def _volume_lines(volume: Item, width: int) -> Iterator[str]:
+    """Yield the line of a volume: its sentence, followed by what is not a problem, namely the power cuts without a loss
+    and the newest observation; and a line about what changed, if anything did."""
+    kept, observed, since = volume["power_cuts_kept"], volume["observation"], volume["changed_since"]
+    told = [volume["sentence"]]
+    told += [_kept(kept)] if kept else []
+    told += [f"observed {_observed(observed)}"] if observed else []
+    yield f"  {volume['state']:9} {volume['label']:{width}}  {'; '.join(told)}"
+    if since and since["changes"]:
+        changes = since["changes"]
+        texts = [f"{each['name']} {_short(each['before'])} -> {_short(each['after'])}" for each in changes]
+        more = [f"and {len(changes) - SHOWN_CHANGES} more"] if len(changes) > SHOWN_CHANGES else []
+        yield f"            changed since {since['judged_at'][:10]}: {', '.join([*texts[:SHOWN_CHANGES], *more])}"
+
+
+def _short(value: str | int) -> str:
+    text = printable(str(value))
+    return text if len(text) <= SHOWN_CHARACTERS else f"{text[: SHOWN_CHARACTERS - 3]}..."
+
+
+def _kept(kept: Item) -> str:
+    """Describe how many power cuts lost no write, the bound that they prove, how old they are, and until when they are
+    valid."""
+    cuts = f"{kept['cuts']} power {'cut' if kept['cuts'] == 1 else 'cuts'} kept {days_text(-kept['age_days'])}"
+    until, run = kept["valid_until"], f"(run {kept['run_id']})"
+    if kept["is_expired"]:
+        return f"{cuts}, expired on {until} {run}"
+    bound = percent_upwards(100 * kept["loss_chance_bound"])
+    return f"{cuts}: a chance of a loss of at most {bound} % per cut, until {until} {run}"
+
+
+def _observed(observation: Item) -> str:
+    """Return when and with which result a volume was observed."""
+    verdict = f"{observation['verdict']}, " if observation["verdict"] else ""
+    when = days_text(-observation["age_days"])
+    return f"{when}: {verdict}{observation['headline']} (run {observation['run_id']})"
+
+
+def _next_steps(reasons: Sequence[Item], command: str) -> Iterator[str]:
+    """Yield lines that state what to do about hosts that are not certified, and about pairs whose locks are not."""
+    for again, playbook in (("certify again", "certify"), ("test the locks again", "locks")):
+        of_locks = playbook == LOCKS
+        hosts = sorted({host for each in reasons if (each["playbook"] == LOCKS) == of_locks for host in each["hosts"]})
+        if hosts:
+            limit = " " + shell_command(["--limit", ",".join(hosts)]) if len(hosts) <= SHOWN_NEXT else ""
+            whom = "" if limit else f" for the {len(hosts)} hosts that status.json names under problems"
+            yield f"Next: after correcting what failed, {again}{whom}: {command} playbooks/{playbook}.yml{limit}"
+
+
+def status_prom(status: Item) -> bytes:
+    """Return the status in the text format of OpenMetrics."""
+    names = Counter((host, volume) for host, volume, dummy in set(map(_place, status["volumes"])))
+    asked = [(_volume_labels(each, names), each) for each in status["volumes"] if each["is_asked_for"]]
+    pairs = [
+        (om.labels({key: each[key] for key in ("first", "second", "volume", "directory")}), each)
+        for each in status["locks"]
+    ]
+    cuts, losses = (
+        [(own, each[key]) for own, each in asked if each[key]] for key in ("power_cuts_kept", "power_cut_loss")
+    )
+    whole = [("", status)]
+    metrics: tuple[tuple[str, str, Sequence[tuple[str, Item]], Callable[[Item], float | str | None]], ...] = (
+        ("logdisk_expected_hosts", "Hosts that are to be certified.", whole, lambda each: len(each["expected_hosts"])),
+        ("logdisk_certificate_problems", "Why they are not.", whole, lambda each: len(each["problems"])),
+        (
+            "logdisk_certificate_state",
+            "Whether the volume is in this state under the requested profile.",
+            asked,
+            lambda each: each["state"],
+        ),
+        (
+            "logdisk_certificate_end_timestamp_seconds",
+            "End of the last day on which the certificate is valid.",
+            asked,
+            _end_s,
+        ),
+        (
+            "logdisk_power_cuts_kept",
+            "Power cuts of the volume that lost no acknowledged write.",
+            cuts,
+            lambda each: each["cuts"],
+        ),
+        ("logdisk_power_cuts_kept_timestamp_seconds", "Start of the day of these power cuts.", cuts, _day_s),
+        ("logdisk_power_cut_loss_timestamp_seconds", "Start of the day of the loss that counts.", losses, _day_s),
+        ("logdisk_lock_state", "Whether the locks of the pair are in this state.", pairs, lambda each: each["state"]),
+        (
+            "logdisk_lock_end_timestamp_seconds",
+            "End of the last day on which the test of the locks counts.",
+            pairs,
+            _end_s,
+        ),
+        ("logdisk_lock_takeover_seconds", "Longest takeover in the test that decides the state.", pairs, _takeover_s),
+    )
+    texts = []
+    for name, meaning, items, value_of in metrics:
+        states = _PAIR_STATES if items is pairs else MOST_URGENT_FIRST
+        texts.append(om.family(name, meaning))
+        for own, each in items:
+            value = value_of(each)
+            if isinstance(value, str):
+                texts.append(om.states(name, own, "state", states, value))
+            elif value is not None:
+                texts.append(om.sample(name, own, value))
+    return "".join([*texts, om.END]).encode("utf-8")
+
+
+def _place(volume: Item) -> tuple[str, ...]:
+    return volume["host"], volume["volume"], volume["mount_point"] or ""
+
+
+def _volume_labels(volume: Item, names: Mapping[tuple[str, ...], int]) -> str:
+    """Return the labels of a volume, with its mount point if the host has several volumes of its name."""
+    host, name, mount_point = _place(volume)
+    place = {"mount_point": mount_point} if names[host, name] > 1 else {}
+    return om.labels({"host": host, "volume": name, "profile": volume["profile"], **place})
+
+
+def _end_s(each: Item) -> float | None:
+    return om.end_of_day_s(each["valid_until"]) if each["valid_until"] else None
+
+
+def _day_s(cut: Item) -> float:
+    return om.start_of_day_s(cut["judged_at"][:10])
+
+
+def _takeover_s(pair: Item) -> float | None:
+    is_known = pair["takeover_ns"] is not None and pair["state"] not in (FAILED, NONE)
+    return pair["takeover_ns"] / 1e9 if is_known else None
