@@ -79,7 +79,7 @@ def measure(place: str, hosts: int, runs: int) -> tuple[float, float]:
         begin = time.perf_counter()
         with open_history(place, create=True) as history:
             added = history.store(certificates(hosts, run))
-            history.store_observations(observations(hosts, run))
+            history.store_results(observations(hosts, run))
         stored_s = time.perf_counter() - begin
         assert added == hosts
     begin = time.perf_counter()

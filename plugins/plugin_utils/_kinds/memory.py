@@ -11,20 +11,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .._history.certificate import Certificate
-    from .._history.store.history import History
+    from .._history.store.history import Result
     from .._run.directory import RunDirectory
     from .._run.record import HostRecord
-
-
-class Remembered:
-    """What the history stores about a run in addition to its certificates. By default, this is nothing."""
-
-    count = 0
-    """The number of these results, which are counted like certificates."""
-
-    def store_in(self, history: History) -> int:
-        """Store the results, and return how many were new to the history. Raises HistoryError."""
-        return 0
 
 
 class Memory:
@@ -41,6 +30,7 @@ class Memory:
         RunDirectoryError and TablesError."""
         return None
 
-    def of_run(self, directory: RunDirectory) -> Remembered:
-        """Return the data about a run that the history stores. Raises RunDirectoryError."""
-        return Remembered()
+    def of_run(self, directory: RunDirectory) -> list[Result]:
+        """Return what the history stores about a run in addition to its certificates; by default nothing. Raises
+        RunDirectoryError."""
+        return []

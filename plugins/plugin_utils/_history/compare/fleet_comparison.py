@@ -36,6 +36,8 @@ LEAST_HOURS = 36
 """A few volumes are reported as worse only if the runs of each side are spread over this many hours: three nights.
 Runs of one day resemble each other more than a small class can show."""
 
+_CONCLUSIONS = ("p_value", "smallest_named", "runs_needed", "after_needed", "reason")
+
 Rows = dict[RowKey, float]
 
 
@@ -103,9 +105,8 @@ def compare_fleet(
 ) -> dict[str, Any]:
     """Return the comparison of the certificates of some hosts. Raises HistoryError,
     and SelectionError if a certificate is on both sides."""
-    if not any(
-        printable(host) in {entry.host for each in (before, after) for entry in each.entries.values()} for host in hosts
-    ):
+    names = {printable(host) for host in hosts}
+    if names.isdisjoint(entry.host for each in (before, after) for entry in each.entries.values()):
         raise SelectionError(
             "none of the selected certificates belongs to a host that certify_hosts and the limit select"
         )
@@ -116,7 +117,6 @@ def compare_fleet(
             f"the certificate {shared.sha256[:12]} of {shared.label} (run {shared.run_id}) is both "
             "before and after: select it once"
         )
-    names = {printable(host) for host in hosts}
     reading = _read(history, before, after, names, figure)
     classes, changed = [], []
     for name, volumes in _classes(reading.volumes):
@@ -175,20 +175,20 @@ def _by_volume(
     Imported results do not name their mount point, so they belong to every volume of their name.
     """
     entries = [
-        sorted((entry for entry in side.entries.values() if entry.host in hosts), key=lambda entry: entry.order)
-        for side in (before, after)
+        (number, entry)
+        for number, side in enumerate((before, after))
+        for entry in sorted(side.entries.values(), key=lambda entry: entry.order)
+        if entry.host in hosts
     ]
     places: dict[str, set[str]] = {}
-    for entry in (*entries[0], *entries[1]):
+    for _number, entry in entries:
         places.setdefault(entry.label, set()).update({entry.place[2]} - {""})
     found: dict[str, tuple[list[Entry], list[Entry]]] = {}
-    for number, side in enumerate(entries):
-        for entry in side:
-            several = len(places[entry.label]) > 1
-            for mount_point in [entry.place[2]] if entry.place[2] else sorted(places[entry.label]) or [""]:
-                found.setdefault(f"{entry.label} at {mount_point}" if several else entry.label, ([], []))[
-                    number
-                ].append(entry)
+    for number, entry in entries:
+        known = places[entry.label]
+        for mount_point in [entry.place[2]] if entry.place[2] else sorted(known) or [""]:
+            label = f"{entry.label} at {mount_point}" if len(known) > 1 else entry.label
+            found.setdefault(label, ([], []))[number].append(entry)
     return found
 
 
@@ -204,25 +204,25 @@ def _read_volume(
         ),
         None,
     )
-    newest = reference[1] if reference else None
-    used: list[list[Content]] = [[], []]
     volume = None
-    if reference is not None and newest is not None:
+    if reference is not None:
+        entry, newest = reference
         first = min(entry.order for entry, _content in (*before, *after))
         kind = (class_of(newest), str(newest["method_version"]), fingerprint(newest.get("parameters")))
-        volume = _Volume(label, kind, reference[0], newest, first)
+        volume = _Volume(label, kind, entry, newest, first)
         reading.volumes.append(volume)
-    for number, (side, certificates) in enumerate((("before", before), ("after", after))):
+    used: dict[str, list[Content]] = {"before": [], "after": []}
+    for side, certificates in (("before", before), ("after", after)):
         for entry, content in certificates:
-            reason = reading.why_incomparable(entry, content, content if newest is None else newest)
+            reason = reading.why_incomparable(entry, content, volume.reference if volume else content)
             if reason or volume is None:
                 reading.leave_out(label, entry, side, reason)
                 continue
             getattr(volume, side)[entry.run_id] = rows_of(content, reading.figure)
             volume.judged_at[entry.run_id] = entry.judged_at
-            used[number].append(content)
-    if volume and all(used):
-        volume.changes = changes(used[0][-1], used[1][-1])
+            used[side].append(content)
+    if volume and all(used.values()):
+        volume.changes = changes(used["before"][-1], used["after"][-1])
 
 
 def _classes(volumes: Iterable[_Volume]) -> list[tuple[str, list[_Volume]]]:
@@ -277,16 +277,11 @@ def _compare(
         change = compare_class(before, after, margin=margin, alpha=ALPHA, share=share, earlier=[earlier])
     else:
         nothing = "the volumes of its class have no row in common"
-        change = ClassChange(
-            tuple(
-                HostChange(each.label, INCONCLUSIVE, len(each.before), len(each.after), reason=nothing)
-                for each in volumes
-            ),
-            {},
-        )
+        change = ClassChange(tuple(_undecided(each.label, nothing, each) for each in volumes), {})
     by_label = {volume.label: volume for volume in volumes}
     compared = {host.host for host in change.hosts}
-    hosts = [*change.hosts, *(_without_run(volume) for volume in volumes if volume.label not in compared)]
+    few = "the runs in which it took part contain too few hosts of its class"
+    hosts = [*change.hosts, *(_undecided(each.label, few, each) for each in volumes if each.label not in compared)]
     if not change.correlation_is_known:
         hosts = [_of_apart_runs(host, by_label[host.host].hours) for host in hosts]
         change = replace(change, hosts=tuple(host for host in hosts if host.host in compared))
@@ -323,9 +318,9 @@ def _only(rows: Sequence[RowKey], run: Mapping[str, Rows]) -> dict[str, Rows]:
     return {label: {row: figures[row] for row in rows} for label, figures in run.items()}
 
 
-def _without_run(volume: _Volume) -> HostChange:
-    reason = "the runs in which it took part contain too few hosts of its class"
-    return HostChange(volume.label, INCONCLUSIVE, len(volume.before), len(volume.after), reason=reason)
+def _undecided(label: str, reason: str, volume: _Volume | None = None) -> HostChange:
+    runs = (len(volume.before), len(volume.after)) if volume else (0, 0)
+    return HostChange(label, INCONCLUSIVE, *runs, reason=reason)
 
 
 def _of_apart_runs(change: HostChange, hours: float | None) -> HostChange:
@@ -354,16 +349,11 @@ def _with_its_class(change: HostChange, margin: float) -> HostChange:
 
 def _uncompared(reading: _Reading, compared: Collection[str]) -> list[dict[str, Any]]:
     """Return the hosts for which no certificate was selected, or none of whose certificates can be compared."""
-    labels = dict.fromkeys(each["host"] for each in reading.left_out)
-    changes = [
-        HostChange(label, INCONCLUSIVE, 0, 0, reason="none of its certificates can be compared")
-        for label in labels
-        if label not in compared
-    ]
-    changes += [
-        HostChange(host, INCONCLUSIVE, 0, 0, reason="none of the selected certificates belongs to this host")
-        for host in reading.missing
-    ]
+    reasons = {
+        **dict.fromkeys((each["host"] for each in reading.left_out), "none of its certificates can be compared"),
+        **dict.fromkeys(reading.missing, "none of the selected certificates belongs to this host"),
+    }
+    changes = (_undecided(label, reason) for label, reason in reasons.items() if label not in compared)
     return [{**_host_data(change, None), "class": None} for change in changes]
 
 
@@ -402,11 +392,7 @@ def _class_outcome(change: ClassChange, margin: float) -> str:
 def _moved(change: ClassChange) -> bool:
     """Return whether the hosts of a class that are not worse have, taken together, changed more than chance
     explains."""
-    return (
-        bool(change.shift)
-        and change.lower_bound is not None
-        and (change.lower_bound > 0 or (change.upper_bound or 0.0) < 0)
-    )
+    return _is_worse_together(change, 0) or (bool(change.shift) and (change.upper_bound or 0.0) < 0)
 
 
 def _is_worse_together(change: ClassChange, margin: float) -> bool:
@@ -414,24 +400,15 @@ def _is_worse_together(change: ClassChange, margin: float) -> bool:
 
 
 def _host_data(change: HostChange, volume: _Volume | None) -> dict[str, Any]:
+    worst = change.worst_row
     return {
-        "host": change.host,
-        "outcome": change.outcome,
-        "runs_before": change.runs_before,
-        "runs_after": change.runs_after,
+        **{name: getattr(change, name) for name in ("host", "outcome", "runs_before", "runs_after")},
         "earlier_runs": len(volume.earlier) if volume else 0,
-        "change": change.change,
-        "lower_bound": change.lower_bound,
+        **{name: getattr(change, name) for name in ("change", "lower_bound")},
         "upper_bound": change.bound,
         "beyond_class": change.beyond_class,
-        "worst_row": None
-        if change.worst_row is None
-        else {**_row_data(change.worst_row), "change": change.worst_row_change},
-        "p_value": change.p_value,
-        "smallest_named": change.smallest_named,
-        "runs_needed": change.runs_needed,
-        "after_needed": change.after_needed,
-        "reason": change.reason,
+        "worst_row": None if worst is None else {**_row_data(worst), "change": change.worst_row_change},
+        **{name: getattr(change, name) for name in _CONCLUSIONS},
         "changes": [asdict(each) for each in volume.changes] if volume else [],
     }
 

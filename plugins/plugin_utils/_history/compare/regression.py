@@ -262,14 +262,12 @@ class _Fleet:
         comparisons = {}
         for asked in by_question.values():
             members = self._members(asked)
-            if len(members) >= FEWEST_ALIKE:
-                changes = self._compare_runs(members, len(asked) / len(volumes), self._earlier_of_class(members))
-            else:
-                changes = {
-                    volume.folder: self._compare_runs([volume], 1 / len(volumes), self._earlier(volume))[volume.folder]
-                    for volume in asked
-                }
-            comparisons.update((volume.folder, self._said(volume, changes[volume.folder])) for volume in asked)
+            groups = [members] if len(members) >= FEWEST_ALIKE else [[volume] for volume in asked]
+            for group in groups:
+                share = (len(asked) if group is members else 1) / len(volumes)
+                changes = self._compare_runs(group, share)
+                asking = group[: len(asked)]  # the other members of the class follow them
+                comparisons.update((volume.folder, self._said(volume, changes[volume.folder])) for volume in asking)
         return comparisons
 
     def _members(self, asked: Sequence[_Volume]) -> list[_Volume]:
@@ -297,62 +295,37 @@ class _Fleet:
             )
         )
 
-    def _compare_runs(
-        self, volumes: Sequence[_Volume], share: float, earlier: Sequence[Sequence[dict[str, Rows]]] = ()
-    ) -> dict[str, HostChange]:
+    def _compare_runs(self, volumes: Sequence[_Volume], share: float) -> dict[str, HostChange]:
         example = volumes[0]
-        before = [
-            self._run_of(volumes, [volume.before[place] for volume in volumes]) for place in range(len(example.before))
-        ]
-        after = [
-            self._run_of(volumes, [volume.after[place] for volume in volumes]) for place in range(len(example.after))
-        ]
+        before, after = (
+            [self._run_of(zip(volumes, entries), example) for entries in zip(*sides)]
+            for sides in ([volume.before for volume in volumes], [volume.after for volume in volumes])
+        )
         after.append(
             {volume.folder: _only(example.rows, rows_of(volume.content, example.figure)) for volume in volumes}
         )
+        # In a class, several runs on both sides show by themselves how much runs differ.
+        is_enough = len(volumes) > 1 and len(before) > 1 and example.after
+        earlier = [] if is_enough else self._earlier(volumes)
         change = compare_class(before, after, margin=self._baseline["margin"], share=share, earlier=earlier)
         return {host.host: host for host in change.hosts}
 
-    def _run_of(self, volumes: Sequence[_Volume], entries: Sequence[Entry]) -> dict[str, Rows]:
-        return {
-            volume.folder: _only(volume.rows, self._rows(entry, volume.figure))
-            for volume, entry in zip(volumes, entries)
-        }
+    def _run_of(self, entries: Iterable[tuple[_Volume, Entry]], example: _Volume) -> dict[str, Rows]:
+        """Return the figures of the volumes of a run that have all rows."""
+        known = ((volume.folder, self._rows(entry, example.figure)) for volume, entry in entries)
+        return {folder: _only(example.rows, rows) for folder, rows in known if set(example.rows) <= rows.keys()}
 
-    def _earlier(self, volume: _Volume) -> list[list[dict[str, Rows]]]:
-        """Return the volume's other runs, from which the variation between its runs can be determined."""
-        periods = earlier_periods(volume.comparable, [*volume.before, *volume.after])
-        self._load(entry for period in periods for entry in period)
-        runs = [[self._rows(entry, volume.figure) for entry in period] for period in periods]
-        return [
-            [{volume.folder: _only(volume.rows, rows)} for rows in period if set(volume.rows) <= rows.keys()]
-            for period in runs
-        ]
-
-    def _earlier_of_class(self, members: Sequence[_Volume]) -> list[list[dict[str, Rows]]]:
-        """Return the other runs of a class, if one side of the comparison has a single run. They are grouped into the
-        periods of the first volume, because all volumes of the class have the same periods."""
-        example = members[0]
-        if len(example.before) > 1 and example.after:
-            return []
-        found = []
+    def _earlier(self, members: Sequence[_Volume]) -> list[list[dict[str, Rows]]]:
+        """Return the other runs of some volumes, from which the variation between runs can be determined. They are
+        grouped into the periods of the first volume, because all volumes of a class have the same periods."""
+        example, found = members[0], []
         for period in earlier_periods(example.comparable, [*example.before, *example.after]):
             runs = [
-                {volume: volume.by_run[entry.run_id] for volume in members if entry.run_id in volume.by_run}
+                [(volume, volume.by_run[entry.run_id]) for volume in members if entry.run_id in volume.by_run]
                 for entry in period
             ]
-            self._load(each for run in runs for each in run.values())
-            rows = [{volume.folder: self._rows(each, example.figure) for volume, each in run.items()} for run in runs]
-            found.append(
-                [
-                    {
-                        folder: _only(example.rows, figures)
-                        for folder, figures in run.items()
-                        if set(example.rows) <= figures.keys()
-                    }
-                    for run in rows
-                ]
-            )
+            self._load(entry for run in runs for _volume, entry in run)
+            found.append([self._run_of(run, example) for run in runs])
         return found
 
     # Sentences and data for the records.

@@ -7,9 +7,10 @@ the record, and stored."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..._judge.judged_records import judged_record
 from ..._kinds import kind_named
-from ..._kinds.memory import Remembered
 from ..._run.directory import RunDirectory
 from ..._run.record import HostRecord
 from ..._run.run_files import RunDirectoryError
@@ -17,6 +18,7 @@ from ..._run.table_reader import TablesError, printable
 from ..._run.tables import parse_tables
 from ..certificate import Certificate, CertificateError, certificate_of
 from .contradiction import refuse_contradiction, refuse_other_content
+from .history import Result
 from .open import open_history
 
 _NEEDED_TABLES = ("run.csv", "results.csv")
@@ -41,7 +43,7 @@ def certificates_of(directory: RunDirectory) -> tuple[list[Certificate], list[st
 
 
 def store(
-    place: str, certificates: list[Certificate], remembered: Remembered | None = None, is_clock_right: bool = True
+    place: str, certificates: list[Certificate], results: Sequence[Result] = (), is_clock_right: bool = True
 ) -> int:
     """Store certificates of a run that was just made, and its other results, in the history at a place. Returns how
     many certificates were new to the history. ``is_clock_right``: whether the clocks of the hosts agree with the
@@ -54,8 +56,7 @@ def store(
     """
     with open_history(place) as history:
         history.expect_live(is_clock_right)
-        if remembered:
-            remembered.store_in(history)
+        history.store_results(results)
         return history.store(certificates)
 
 

@@ -41,8 +41,8 @@ PATIENCE_S = 60.0
 """How long to wait for another process that is writing."""
 APPEND_ONLY = "the history is append-only"
 
-_INSERT_CONTENT = "INSERT INTO logdisk_contents (sha256, content) VALUES (?, ?) ON CONFLICT DO NOTHING"
-_INSERT_CLOSEST = "INSERT INTO logdisk_closest_limits (sha256, content) VALUES (?, ?) ON CONFLICT DO NOTHING"
+_INSERT_TEXT = "INSERT INTO {table} (sha256, content) VALUES (?, ?) ON CONFLICT DO NOTHING"
+_CONTENTS, _CLOSEST = "logdisk_contents", "logdisk_closest_limits"
 _KEPT_COLUMNS = "sha256, run_id, stage, kept_at, created_at, job_id, workflow_job_id"
 _KEEP = (
     f"INSERT INTO logdisk_kept_runs ({_KEPT_COLUMNS}, archive) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
@@ -98,6 +98,8 @@ class KeptRun:
     workflow_job_id: str
 
 
+Result = CutResult | LockResult | ObservedResult | Planned
+"""What the history stores about a run in addition to its certificates."""
 _Result = TypeVar("_Result", Entry, CutResult, LockResult, ObservedResult, Planned)
 _TABLES = {
     Entry: "logdisk_certificates",
@@ -107,6 +109,11 @@ _TABLES = {
     Planned: "logdisk_plans",
 }
 """The table of each kind of result. In addition to the columns of the result, it contains its position."""
+_OF_VOLUME = {
+    **dict.fromkeys(_TABLES.values(), "host = ? AND volume = ? AND mount_point = ?"),
+    _TABLES[LockResult]: "? IN (first, second) AND volume = ? AND directory = ?",
+}
+"""The condition for the results of a volume, by table."""
 
 
 # A result that is already in the history keeps the date that it has there.
@@ -277,19 +284,28 @@ class History(abc.ABC):
         # They are stored in a fixed order, so that two writers of the same certificates cannot deadlock.
         ordered = sorted(certificates, key=lambda certificate: certificate.sha256)
         entries = [certificate.entry for certificate in ordered]
-        contents = [(certificate.sha256, certificate.text) for certificate in ordered]
-        closest = [(each.sha256, text) for each in ordered if (text := each.closest_limit)]
+        texts = {
+            _CONTENTS: [(each.sha256, each.text) for each in ordered],
+            _CLOSEST: [(each.sha256, text) for each in ordered if (text := each.closest_limit)],
+        }
         with self._reported("cannot be written"), self._transaction():
             added = self._add_rows(Entry, entries)
-            if contents:
-                self._execute_many(_INSERT_CONTENT, contents)
-            if closest:
-                self._execute_many(_INSERT_CLOSEST, closest)
+            for table, rows in texts.items():
+                if rows:
+                    self._execute_many(_INSERT_TEXT.format(table=table), rows)
         return added
 
-    def store_power_cuts(self, results: Iterable[CutResult]) -> int:
-        """Store the results of power cuts, and return how many were new to the history."""
-        return self._add(CutResult, results)
+    def store_results(self, results: Sequence[Result]) -> int:
+        """Store the other results of a run. Returns how many were new to the history, not counting plans."""
+        added = 0
+        for kind in _TABLES:
+            own = sorted((each for each in results if type(each) is kind), key=lambda each: each.sha256)
+            if not own:
+                continue
+            with self._reported("cannot be written"), self._transaction():
+                new = self._add_rows(kind, own)
+            added += new if kind is not Planned else 0
+        return added
 
     def power_cuts(self) -> list[CutResult]:
         """Return the results of all power cuts, oldest first. Results are never pruned, because a loss must not be
@@ -301,33 +317,16 @@ class History(abc.ABC):
         own = f"host = ? AND volume = ? AND {_NOT_REVOKED}"
         return told_once(self._read(CutResult, own, (printable(host), printable(volume))))
 
-    def store_locks(self, results: Iterable[LockResult]) -> int:
-        """Store the results of tests of locks; return how many results the history did not have yet."""
-        return self._add(LockResult, results)
-
     def locks(self) -> list[LockResult]:
         """Return the results of all tests of locks, oldest first. They are never pruned, and those that were revoked do
         not count."""
         return self._read(LockResult, _NOT_REVOKED)
-
-    def store_observations(self, results: Iterable[ObservedResult]) -> int:
-        """Store the results of observations, and return how many were new to the history."""
-        return self._add(ObservedResult, results)
 
     def observations(self) -> list[ObservedResult]:
         """Return the newest observation of each volume, oldest first. Those of withdrawn volumes are left out."""
         found = self._read(ObservedResult, _NOT_REVOKED, newest_of="host, volume, mount_point")
         newest = {(each.host, each.volume, each.mount_point): each for each in found}
         return sorted(newest.values(), key=lambda each: each.order)
-
-    def store_plans(self, plans: Iterable[Planned]) -> None:
-        """Store the volumes that a run planned to certify."""
-        self._add(Planned, plans)
-
-    def _add(self, result: type, results: Iterable[CutResult | LockResult | ObservedResult | Planned]) -> int:
-        """Store results, in a fixed order as in ``store``. Returns how many were new to the history."""
-        with self._reported("cannot be written"), self._transaction():
-            return self._add_rows(result, sorted(results, key=lambda result: result.sha256))
 
     def _add_rows(self, result: type, results: Sequence[Dated]) -> int:
         if not results:
@@ -396,7 +395,7 @@ class History(abc.ABC):
 
     def contents(self, wanted: Sequence[str]) -> list[dict[str, Any]]:
         """Return the contents of certificates, in the order of their SHA-256."""
-        texts = self._texts("logdisk_contents", wanted)
+        texts = self._texts(_CONTENTS, wanted)
         damaged = [
             sha256
             for sha256 in wanted
@@ -411,7 +410,7 @@ class History(abc.ABC):
     def closest_limits(self, wanted: Sequence[str]) -> dict[str, dict[str, Any]]:
         """Return, by the SHA-256 of each certificate, the figure in it that comes closest to its limit, if there is
         one."""
-        texts = self._texts("logdisk_closest_limits", wanted)
+        texts = self._texts(_CLOSEST, wanted)
         try:
             return {sha256: json.loads(text) for sha256, text in texts.items()}
         except ValueError:
@@ -463,19 +462,13 @@ class History(abc.ABC):
         """
         names = {(label, DEFAULT_VOLUME), tuple(label.rpartition("/")[::2])}
         with self._reported("cannot be written"), self._transaction():
-            wanted = []
-            for table in ("logdisk_certificates", "logdisk_power_cuts", "logdisk_observations", "logdisk_plans"):
-                sql = f"SELECT sha256 FROM {table} WHERE host = ? AND volume = ? AND mount_point = ?"
-                wanted += [
-                    row[0]
-                    for name in names
-                    for row in self._execute(sql, (*map(printable, name), printable(mount_point))).fetchall()
-                ]
-            locks = "SELECT sha256 FROM logdisk_locks WHERE (first = ? OR second = ?) AND volume = ? AND directory = ?"
-            wanted += [
+            wanted = [
                 row[0]
-                for host, volume in (map(printable, name) for name in names)
-                for row in self._execute(locks, (host, host, volume, printable(mount_point))).fetchall()
+                for table, is_of_volume in _OF_VOLUME.items()
+                for name in names
+                for row in self._execute(
+                    f"SELECT sha256 FROM {table} WHERE {is_of_volume}", [*map(printable, (*name, mount_point))]
+                ).fetchall()
             ]
             if not wanted:
                 raise HistoryError(f"the history {self.place} does not contain the volume {label}:{mount_point}")
@@ -497,7 +490,7 @@ class History(abc.ABC):
             kept = {entry.sha256 for entry in self.newest()}
             old = self._execute("SELECT sha256 FROM logdisk_certificates WHERE judged_at < ?", (moment,)).fetchall()
             removed = [(sha256,) for (sha256,) in old if sha256 not in kept]
-            for table in ("logdisk_contents", "logdisk_closest_limits", "logdisk_certificates") if removed else ():
+            for table in (_CONTENTS, _CLOSEST, _TABLES[Entry]) if removed else ():
                 self._execute_many(f"DELETE FROM {table} WHERE sha256 = ?", removed)
             observed = self._execute("DELETE FROM logdisk_observations WHERE judged_at < ?", (moment,)).rowcount
         return len(removed) + observed
@@ -565,7 +558,7 @@ class History(abc.ABC):
         with self._reported("cannot be written"), contextlib.suppress(_UndoneError):
             if self._has_schema():
                 with self._transaction():
-                    self._execute(_INSERT_CONTENT, ("", ""))
+                    self._execute(_INSERT_TEXT.format(table=_CONTENTS), ("", ""))
                     self._execute(_KEEP, ("", "", OPENED, "", "", "", "", b""))
                     raise _UndoneError
 

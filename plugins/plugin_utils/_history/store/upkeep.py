@@ -13,6 +13,7 @@ from collections.abc import Iterable
 
 from ..._run.directory import RunDirectory
 from ..._run.run_files import RunDirectoryError
+from ..planned import Planned
 from .filing import certificates_of
 from .history import History
 
@@ -52,13 +53,13 @@ def import_runs(history: History, paths: Iterable[str]) -> tuple[int, int, list[
             try:
                 directory = RunDirectory.open(each)
                 certificates, damaged = certificates_of(directory)
-                remembered = directory.kind.memory.of_run(directory)
+                results = directory.kind.memory.of_run(directory)
             except RunDirectoryError as error:
                 problems.append(str(error))
                 continue
             problems += [f"{each}/{problem}" for problem in damaged]
-            added += history.store(certificates) + remembered.store_in(history)
-            total += len(certificates) + remembered.count
+            added += history.store(certificates) + history.store_results(results)
+            total += len(certificates) + sum(not isinstance(each, Planned) for each in results)
     return total, added, problems
 
 
@@ -73,7 +74,7 @@ def prune(history: History, report_dir: str, before: datetime.date) -> tuple[int
     old = [
         directory
         for directory in _below(report_dir)
-        if str(directory.run.get("created_at", "")) < before.isoformat() and _is_known(history, directory)
+        if str(directory.run.get("created_at", "")) < before.isoformat() and history.of_run(directory.run["run_id"])
     ]
     removed = history.prune(before)
     gone = []
@@ -85,10 +86,6 @@ def prune(history: History, report_dir: str, before: datetime.date) -> tuple[int
                 raise RunDirectoryError(f"{directory.path} cannot be removed: {error.strerror or error}.") from None
             gone.append(directory.run["run_id"])
     return removed, gone, history.prune_kept_runs(before)
-
-
-def _is_known(history: History, directory: RunDirectory) -> bool:
-    return bool(history.of_run(directory.run["run_id"]))
 
 
 def _below(report_dir: str) -> list[RunDirectory]:

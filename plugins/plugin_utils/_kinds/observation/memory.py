@@ -8,23 +8,10 @@ compared, and how they compare."""
 from __future__ import annotations
 
 from ..._history.live import hold_against_certificates
-from ..._history.observations import ObservedResult, results_of
-from ..._history.store.history import History
+from ..._history.observations import results_of
+from ..._history.store.history import Result
 from ..._run.directory import RunDirectory
 from .. import memory
-from ..memory import Remembered
-
-
-class Results(Remembered):
-    """The result of each queue manager, which the status of the fleet shows."""
-
-    def __init__(self, results: list[ObservedResult]) -> None:
-        self._results = results
-        self.count = len(results)
-
-    def store_in(self, history: History) -> int:
-        """Store the results. Raises HistoryError."""
-        return history.store_observations(self._results)
 
 
 class Memory(memory.Memory):
@@ -35,6 +22,6 @@ class Memory(memory.Memory):
         hold_against_certificates(directory)
         return ""
 
-    def of_run(self, directory: RunDirectory) -> Remembered:
+    def of_run(self, directory: RunDirectory) -> list[Result]:
         """Return the result of each queue manager."""
-        return Results(results_of(directory))
+        return [*results_of(directory)]

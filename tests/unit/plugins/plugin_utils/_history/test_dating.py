@@ -151,19 +151,19 @@ def elsewhere(history, moment):
 
 
 def loses(history, moment):
-    history.store_power_cuts([of_cuts(moment, "fail")])
+    history.store_results([of_cuts(moment, "fail")])
 
 
 def keeps(history, moment):
-    history.store_power_cuts([of_cuts(moment, "pass")])
+    history.store_results([of_cuts(moment, "pass")])
 
 
 def locks_pass(history, moment):
-    history.store_locks([of_locks(moment, "pass")])
+    history.store_results([of_locks(moment, "pass")])
 
 
 def locks_fail(history, moment):
-    history.store_locks([of_locks(moment, "fail")])
+    history.store_results([of_locks(moment, "fail")])
 
 
 def run(history, clocks, steps):
@@ -303,7 +303,7 @@ def test_a_malformed_date_of_a_plan_is_left_out(tmp_path, history, clocks):
     run = fabricate.run_data(["db07"], created_at="soon")
     (planned,) = planned_by(RunDirectory.create(str(tmp_path / "run"), run))
     assert planned.planned_at == ""
-    history.store_plans([planned])
+    history.store_results([planned])
     assert history.wrong_clock() is None
 
 
@@ -416,14 +416,14 @@ def test_the_newest_plan_is_the_one_that_was_stored_last(history, clocks):
     for days_ago, error, volume in ((2, AHEAD, "old"), (1, 0, "log")):
         clocks.set(days_ago, error)
         moment = clocks.text(error)
-        history.store_plans([Planned(volume, f"run-{moment}", "db07", volume, "/var/mqm/log", moment)])
+        history.store_results([Planned(volume, f"run-{moment}", "db07", volume, "/var/mqm/log", moment)])
     assert [each.volume for each in history.plans()["db07"]] == ["log"]
 
 
 def test_the_newest_observation_is_the_one_that_was_stored_last(history, clocks):
     for days_ago, error, ratio in ((2, AHEAD, 9.0), (1, 0, 1.0)):
         clocks.set(days_ago, error)
-        history.store_observations([made_up.observation("2026-11-01", ratio=ratio, judged_at=clocks.text(error))])
+        history.store_results([made_up.observation("2026-11-01", ratio=ratio, judged_at=clocks.text(error))])
     assert [each.ratio for each in history.observations()] == [1.0]
 
 

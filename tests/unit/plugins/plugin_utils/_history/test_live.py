@@ -176,7 +176,7 @@ def test_the_certificate_of_a_volume_that_lost_writes_is_not_called_valid(certif
             own.disk_id,
             own.mount_point,
         )
-        opened.store_power_cuts([loss])
+        opened.store_results([loss])
     held = observe(216_384)
     assert (held["state"], held["outcome"]) == ("failed", "alike")
     lost = "the certificate of a volume that lost acknowledged writes in a power cut on 2026-05-30"

@@ -152,7 +152,7 @@ def test_a_waived_limit_has_passed(tmp_path):
 def test_a_history_keeps_results_and_never_changes_them(place):
     results = [GRANTED, result("2026-05-03")]
     with open_history(place, create=True) as history:
-        assert (history.store_locks(results), history.store_locks(results)) == (2, 0)
+        assert (history.store_results(results), history.store_results(results)) == (2, 0)
     with open_history(place) as history:
         assert history.locks() == results
         for statement in ("UPDATE logdisk_locks SET verdict = 'pass'", "DELETE FROM logdisk_locks"):
@@ -168,7 +168,7 @@ def test_a_withdrawn_directory_has_no_state(place):
         result("2026-05-03", "fail", "cut_off", second="db03"),
     ]
     with open_history(place, create=True) as history:
-        history.store_locks(results)
+        history.store_results(results)
         assert history.take_out("db02", lock_pairs.DIRECTORY, "retired", "ops") == 1
         assert history.locks() == results[1:]
         with pytest.raises(HistoryError, match="does not contain the volume db02:/elsewhere"):
@@ -305,7 +305,7 @@ def test_the_locks_of_a_claim_have_a_record_beside_its_measurement(tmp_path):
     assert [problem for problem in problems if "log_locks" in problem] == []
     remembered = complete.kind.memory.of_run(complete)
     with open_history(str(tmp_path / "history.sqlite"), create=True) as history:
-        assert (remembered.count, remembered.store_in(history)) == (1, 1)
+        assert history.store_results(remembered) == 1
         (found,) = history.locks()
     assert (found.pair[:3], found.verdict) == (("pod 1 of prod", "pod 2 of prod", "log_locks"), "pass")
     assert [each.volume for each in planned_by(complete)] == ["log"]

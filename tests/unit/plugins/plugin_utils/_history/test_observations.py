@@ -88,7 +88,7 @@ def test_the_newest_observation_of_each_volume_is_read(place):
         result("2026-05-01", host="db08", ratio=None, outcome="unknown", disk_id=None),
     ]
     with open_history(place, create=True) as history:
-        assert (history.store_observations(results), history.store_observations(results)) == (4, 0)
+        assert (history.store_results(results), history.store_results(results)) == (4, 0)
         with pytest.raises(history.errors), history._transaction():
             history._execute("UPDATE logdisk_observations SET verdict = 'pass'")
         assert history.observations() == [results[3], results[2], results[0]]
@@ -96,17 +96,17 @@ def test_the_newest_observation_of_each_volume_is_read(place):
 
 def test_old_observations_are_pruned(place):
     with open_history(place, create=True) as history:
-        history.store_observations([result("2026-05-01"), result("2026-05-02", host="db08")])
+        history.store_results([result("2026-05-01"), result("2026-05-02", host="db08")])
         assert history.prune(datetime.date(2026, 5, 2)) == 1
         assert [each.host for each in history.observations()] == ["db08"]
 
 
 def test_a_withdrawn_volume_has_no_observation_until_the_next_one(place):
     with open_history(place, create=True) as history:
-        history.store_observations([result("2026-05-01")])
+        history.store_results([result("2026-05-01")])
         assert history.take_out("db07", "/var/mqm/log", "retired", "ops") == 1
         assert history.observations() == []
-        history.store_observations([result("2026-05-02")])
+        history.store_results([result("2026-05-02")])
         assert len(history.observations()) == 1
 
 

@@ -286,7 +286,7 @@ def test_results_are_only_added(tmp_path, place):
     (found,) = results_of(directory)
     with open_history(place) as history:
         assert history.power_cuts_of(found.host, "log") == [found]
-        assert history.store_power_cuts([found]) == 0
+        assert history.store_results([found]) == 0
         for statement in ("UPDATE logdisk_power_cuts SET verdict = 'pass'", "DELETE FROM logdisk_power_cuts"):
             with pytest.raises(HistoryError, match="append-only"), history._reported("cannot be written"):
                 history._execute(statement)
