@@ -13,7 +13,6 @@ import re
 
 import pytest
 import yaml
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import status_json
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.problems import problems_by_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
@@ -22,7 +21,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.formats import logdisk_prom
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import build_model
 from ansible_collections.mqops.logdisk.tests.unit.events.series import RULES, kept, of_logger, promtool
-from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history.made_up import entry
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history.made_up import cuts_of, entry
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report import runs
 
 DASHBOARD = json.loads((RULES.parent / "logdisk.dashboard.json").read_text(encoding="utf-8"))
@@ -36,14 +35,6 @@ SCHEMA_VERSION = 39
 """The schema version of Grafana 10.4 and 11. Later versions of Grafana convert it."""
 
 
-def cuts(own, verdict, count):
-    """Return the result of power cuts for the volume of an entry."""
-    return CutResult(
-        f"cuts {own.host}", "R", own.host, "log", own.volume_id, "1970-01-09T12:00:00Z", verdict, count, "", "", "",
-        own.disk_id, own.mount_point,
-    )  # fmt: skip
-
-
 VALID = entry("1970-01-10", host="db01", volume_id="1")
 SOONER = entry("1970-01-08", host="db02", volume_id="2")
 FAILED = entry("1970-01-10", FAILS, host="db03", volume_id="3")
@@ -53,7 +44,7 @@ FLEET = fleet_status(
     [VALID, SOONER, FAILED, LOST],
     (),
     TODAY,
-    [cuts(VALID, "pass", 59), cuts(LOST, "fail", 2)],
+    [cuts_of(VALID, "1970-01-09", "pass", 59), cuts_of(LOST, "1970-01-09", "fail", 2)],
 )
 STATUS = status_prom(
     status_json(FLEET, ["db01", "db02", "db03", "db04"], problems_by_host(FLEET, ["db03"], {}), TODAY, {}, {})

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """Makes up content of a history for tests and benchmarks: complete certificates from records, entries without a
-certificate, and results of observations."""
+certificate, and the other results."""
 
 from __future__ import annotations
 
@@ -16,12 +16,16 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate
     certificate_of,
     fingerprint,
 )
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.lock_result import LockResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observations import ObservedResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import CERTIFIES, FAILS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
-from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate, lock_pairs
 
 RUN = {**fabricate.run_data(["db07"]), "run_id": "R1"}
+EVERY = " ".join(lock_pairs.OF_HOSTS)
+"""The steps of a test of locks."""
 VERDICTS = {CERTIFIES: "pass", FAILS: "fail"}
 
 
@@ -115,3 +119,34 @@ def observation(day, ratio=12.04, outcome="slower", host="db07", **keys):
         **keys,
     }
     return ObservedResult(sha256=fingerprint(known), **known)
+
+
+def cuts_of(own, day, verdict="pass", cuts=10, **keys):
+    """Return the result of power cuts of the volume of an entry on a day."""
+    known = {key: getattr(own, key) for key in ("host", "volume", "volume_id", "disk_id", "mount_point")}
+    told = {"reason": "cut 1: why", "claim": "", "tests": "", "verdict": verdict, "cuts": cuts}
+    run = {"sha256": f"{own.host} {day} {verdict}", "run_id": f"run-{day}", "judged_at": f"{day}T00:00:00Z"}
+    return CutResult(**{**known, **told, **run, **keys})
+
+
+def pair_result(day, verdict="pass", failed="", passed=EVERY, until="2026-08-01", first="db01", second="db02", **keys):
+    """Return a result of a pair in the history."""
+    known = {
+        "run_id": f"run-{day}",
+        "first": first,
+        "second": second,
+        "volume": "log",
+        "directory": lock_pairs.DIRECTORY,
+        "server": "10.1.0.9:/mq",
+        "profile": "mq-locks-gold 1",
+        "judged_at": f"{day}T10:00:00Z",
+        "verdict": verdict,
+        "valid_until": until if verdict in ("pass", "warn") else None,
+        "takeover_ns": 12 * 10**9,
+        "failed_steps": failed,
+        "passed_steps": " ".join(step for step in passed.split() if step not in failed.split()),
+        "text": "takeover 12 s (limit 15 s), 0 late writes",
+        "reason": "db02 got the lock while db01 held it" if verdict == "fail" else "",
+        **keys,
+    }
+    return LockResult(sha256=f"{day}{first}{second}{verdict}", **known)

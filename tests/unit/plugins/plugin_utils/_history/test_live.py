@@ -10,7 +10,6 @@ from __future__ import annotations
 import datetime
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.live import hold_against_certificates
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
@@ -18,6 +17,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.observation
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import gate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import made_up
 
 NOW = datetime.datetime.now(datetime.timezone.utc)
 TODAY = NOW.strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -161,21 +161,7 @@ def test_the_certificate_of_a_volume_that_lost_writes_is_not_called_valid(certif
     certify()
     with open_history(history) as opened:
         (own,) = opened.of_name("db07", "log")
-        loss = CutResult(
-            "c",
-            "run-cut",
-            own.host,
-            "log",
-            own.volume_id,
-            "2026-05-30T00:00:00Z",
-            "fail",
-            1,
-            "cut 1: why",
-            "",
-            "",
-            own.disk_id,
-            own.mount_point,
-        )
+        loss = made_up.cuts_of(own, "2026-05-30", "fail", 1)
         opened.store_results([loss])
     held = observe(216_384)
     assert (held["state"], held["outcome"]) == ("failed", "alike")

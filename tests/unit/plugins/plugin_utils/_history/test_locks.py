@@ -13,7 +13,7 @@ import json
 from pathlib import Path
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.lock_result import LockResult, pair_states
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.lock_result import pair_states
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.locks import results_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import status_json
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.planned import planned_by
@@ -30,37 +30,16 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import rende
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.status_html import render_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import BASICS
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate, lock_pairs
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import made_up
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history.made_up import entry
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils.metrics import samples_of
 
 TODAY = Today(datetime.date(2026, 6, 1), 14)
-EVERY = " ".join(lock_pairs.OF_HOSTS)
+EVERY = made_up.EVERY
 VALID = [entry("2026-05-01", host=host, volume_id=host) for host in ("db01", "db02", "db03")]
 
 
-def result(day, verdict="pass", failed="", passed=EVERY, until="2026-08-01", first="db01", second="db02", **keys):
-    """Return a result of a pair in the history."""
-    known = {
-        "run_id": f"run-{day}",
-        "first": first,
-        "second": second,
-        "volume": "log",
-        "directory": lock_pairs.DIRECTORY,
-        "server": "10.1.0.9:/mq",
-        "profile": "mq-locks-gold 1",
-        "judged_at": f"{day}T10:00:00Z",
-        "verdict": verdict,
-        "valid_until": until if verdict in ("pass", "warn") else None,
-        "takeover_ns": 12 * 10**9,
-        "failed_steps": failed,
-        "passed_steps": " ".join(step for step in passed.split() if step not in failed.split()),
-        "text": "takeover 12 s (limit 15 s), 0 late writes",
-        "reason": "db02 got the lock while db01 held it" if verdict == "fail" else "",
-        **keys,
-    }
-    return LockResult(sha256=f"{day}{first}{second}{verdict}", **known)
-
-
+result = made_up.pair_result
 GRANTED = result("2026-05-02", "fail", "second_refused")
 
 
@@ -149,18 +128,6 @@ def test_a_waived_limit_has_passed(tmp_path):
     assert (found.verdict, found.passed_steps) == ("warn", EVERY)
 
 
-def test_a_history_keeps_results_and_never_changes_them(place):
-    results = [GRANTED, result("2026-05-03")]
-    with open_history(place, create=True) as history:
-        assert (history.store_results(results), history.store_results(results)) == (2, 0)
-    with open_history(place) as history:
-        assert history.locks() == results
-        for statement in ("UPDATE logdisk_locks SET verdict = 'pass'", "DELETE FROM logdisk_locks"):
-            with pytest.raises(history.errors), history._transaction():
-                history._execute(statement)
-        assert history.locks() == results
-
-
 def test_a_withdrawn_directory_has_no_state(place):
     results = [
         GRANTED,
@@ -243,12 +210,6 @@ def test_an_attempt_is_told_beside_the_state():
     text = status_text(status_json([], [], {}, TODAY, {}, {}, [status, none]))
     assert "until 2026-08-01 (run run-2026-05-01); inconclusive on 2026-05-02" in text
     assert "locks are not certified: inconclusive on 2026-05-02 (run run-2026-05-02)" in text
-
-
-def test_many_pairs_do_not_flood_the_screen():
-    pairs = pair_states([result("2026-05-01", second=f"h{number}") for number in range(130)], TODAY)
-    text = status_text(status_json([], [], {}, TODAY, {}, {}, pairs)).splitlines()
-    assert len(text) == 102 and text[-1] == "  and 30 more pairs, see status.json"
 
 
 def test_programs_and_monitoring_get_every_pair():

@@ -11,7 +11,6 @@ import json
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import Since
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import Change
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import status_json
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.planned import Planned
@@ -25,6 +24,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.status_txt import status_prom, status_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import Revocation
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import ATTEMPT, FAILS
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import made_up
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history.made_up import entry
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils.metrics import samples_of
 
@@ -164,21 +164,7 @@ def test_a_revoked_certificate_certifies_nothing():
 
 @pytest.mark.parametrize("entry", [VALID, EXPIRED, FAILED, ATTEMPTED])
 def test_a_loss_in_a_power_cut_is_told_whatever_was_certified(entry):
-    loss = CutResult(
-        "c",
-        "run-cut",
-        entry.host,
-        "log",
-        entry.volume_id,
-        "2026-05-30T00:00:00Z",
-        "fail",
-        1,
-        "cut 1: why",
-        "",
-        "",
-        entry.disk_id,
-        entry.mount_point,
-    )
+    loss = made_up.cuts_of(entry, "2026-05-30", "fail", 1, run_id="run-cut")
     fleet = fleet_status([entry, EXPIRING], (), TODAY, [loss])
     problems = problems_of(fleet, [entry.host, "expiring"], {})
     assert [problem.split("; ")[0] for problem in problems] == [
@@ -196,22 +182,11 @@ def test_a_loss_in_a_power_cut_is_told_whatever_was_certified(entry):
     assert revoked.state == ("failed" if entry is ATTEMPTED else "revoked")
 
 
-def cuts_of(day, verdict="pass", cuts=10, of=VALID, volume_id="1", sha256=""):
-    known = (of.disk_id, of.mount_point) if volume_id else ()
-    return CutResult(
-        sha256 or f"{day}{verdict}",
-        f"run-{day}",
-        of.host,
-        "log",
-        volume_id,
-        f"{day}T00:00:00Z",
-        verdict,
-        cuts,
-        "cut 1: why",
-        "",
-        "",
-        *known,
-    )
+UNKNOWN = entry("2026-05-20", ATTEMPT, host="valid", volume_id=None, mount_point=None, disk_id=None)
+
+
+def cuts_of(day, verdict="pass", cuts=10, of=VALID):
+    return made_up.cuts_of(of, day, verdict, cuts)
 
 
 @pytest.mark.parametrize(
@@ -237,7 +212,7 @@ def cuts_of(day, verdict="pass", cuts=10, of=VALID, volume_id="1", sha256=""):
             {"is_expired": True},
         ),
         ([cuts_of("2026-05-12", "fail"), cuts_of("2026-05-13", cuts=1)], "", None),
-        ([cuts_of("2026-05-12", of=EXPIRED, volume_id="3")], "", None),
+        ([cuts_of("2026-05-12", of=EXPIRED)], "", None),
     ],
 )
 def test_kept_power_cuts_are_told_with_their_bound_and_their_age(results, told, known):
@@ -265,35 +240,12 @@ def test_a_volume_that_only_a_quick_look_measured_is_not_said_to_lack_its_certif
 
 
 def test_a_loss_of_a_volume_that_nobody_came_to_know_is_a_failure_and_not_missing():
-    tried = entry("2026-05-20", ATTEMPT, host="valid", volume_id=None, mount_point=None)
-    fleet = fleet_status([tried], (), TODAY, [cuts_of("2026-05-30", "fail", volume_id=None)])
+    fleet = fleet_status([UNKNOWN], (), TODAY, [cuts_of("2026-05-30", "fail", of=UNKNOWN)])
     assert [line.state for line in fleet] == ["failed"]
     (problem,) = problems_of(fleet, ["valid"], plan("valid", log=""))
     assert problem == (
         "valid: lost acknowledged writes in a power cut on 2026-05-30 (run run-2026-05-30); inconclusive on 2026-05-20"
     )
-
-
-def test_a_loss_of_a_clone_is_not_one_of_the_volume():
-    loss = CutResult(
-        "c",
-        "run-cut",
-        "clone",
-        "log",
-        "1",
-        "2026-05-30T00:00:00Z",
-        "fail",
-        1,
-        "cut 1: why",
-        "",
-        "",
-        VALID.disk_id,
-        VALID.mount_point,
-    )
-    assert [(line.host, line.state) for line in fleet_status([VALID], (), TODAY, [loss])] == [
-        ("clone", "failed"),
-        ("valid", "valid"),
-    ]
 
 
 def test_a_fact_about_a_volume_is_told_with_its_run_and_is_in_what_programs_get():

@@ -9,21 +9,17 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import json
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import Cut
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult, CutResults, told_once
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult, told_once
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.power_cuts import (
     Current,
     current,
-    results_of,
     said_of,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.filing import certify, store
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import HistoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.upkeep import import_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.merged_run import merge_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.durability import cut_record
@@ -254,17 +250,6 @@ def test_kept_cuts_expire_as_certificates_do_and_losses_never(history, day, want
         assert "and those of 2026-11-01 (run r1) expired on 2026-11-21: run playbooks/power_cut.yml" in said["reason"]
 
 
-def test_the_losses_of_the_history_are_by_volume_and_host(tmp_path, place):
-    cut_run(tmp_path, place, {"mount_point": "/l"}, ["lost"])
-    cut_run(tmp_path, place, {"mount_point": "/l"}, ["kept"], host="other")
-    with open_history(place) as history:
-        found = CutResults(history.power_cuts())
-        ((lost,), (kept,)) = (history.power_cuts_of(host, "log") for host in ("h", "other"))
-    assert found.of("h", "log", lost.volume_id, lost.disk_id) == [lost] and found.of(
-        "other", "log", kept.volume_id, kept.disk_id
-    ) == [kept]
-
-
 def test_cuts_of_an_unknown_volume_count_only_if_they_lost_writes(tmp_path, place):
     cut_run(tmp_path, place, {}, ["kept", "kept"])
     assert verdict_of(certification(tmp_path, place))[0] == "inconclusive"
@@ -279,31 +264,3 @@ def test_a_result_whose_volume_became_known_counts_once():
     )
     known = dataclasses.replace(known, volume_id="v", disk_id="d", mount_point="/l")
     assert told_once([unknown, known]) == [known] and told_once([unknown]) == [unknown]
-
-
-def test_results_are_only_added(tmp_path, place):
-    directory = cut_run(tmp_path, place, {"mount_point": "/l"}, ["kept"])
-    (found,) = results_of(directory)
-    with open_history(place) as history:
-        assert history.power_cuts_of(found.host, "log") == [found]
-        assert history.store_results([found]) == 0
-        for statement in ("UPDATE logdisk_power_cuts SET verdict = 'pass'", "DELETE FROM logdisk_power_cuts"):
-            with pytest.raises(HistoryError, match="append-only"), history._reported("cannot be written"):
-                history._execute(statement)
-
-
-def test_a_history_is_made_again_from_run_directories(tmp_path, place):
-    directory = cut_run(tmp_path, place, {"mount_point": "/l"}, ["kept"])
-    again = str(tmp_path / "again.sqlite")
-    with open_history(again, create=True) as history:
-        assert import_runs(history, [directory.path]) == (1, 1, [])
-        assert history.power_cuts_of("h", "log") == results_of(directory)
-
-
-def test_the_record_says_what_was_looked_up(tmp_path, place):
-    directory = certification(tmp_path, place)
-    assert (
-        json.loads((tmp_path / directory.run["run_id"] / "hosts/h/log/power_cuts.json").read_text())["verdict"]
-        == "inconclusive"
-    )
-    assert judged_record(directory, "hosts/h/log").power_cuts["verdict"] == "inconclusive"

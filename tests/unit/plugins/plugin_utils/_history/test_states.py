@@ -271,11 +271,6 @@ def test_machines_without_a_boot_id_are_not_taken_for_one():
     assert [line.clones for line in lines] == [("b",), ("a",)]
 
 
-def test_volumes_of_one_host_have_their_own_states():
-    lines = fleet_status([entry("2026-05-01"), entry("2026-05-01", FAILS, volume="data", volume_id="v2")], (), TODAY)
-    assert [(line.volume, line.state) for line in lines] == [("data", FAILED), ("log", VALID)]
-
-
 def test_the_most_urgent_come_first_and_the_order_of_storing_is_of_no_importance():
     entries = [
         entry("2026-05-01", host="valid", volume_id="1"),

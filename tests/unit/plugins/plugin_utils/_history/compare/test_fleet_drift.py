@@ -254,12 +254,6 @@ def test_an_accepted_level_is_the_new_reference_of_volumes_and_classes(drift):
     assert [each["accepted"] for each in fleet["volumes"][0]["certificates"]] == [number == 12 for number in range(24)]
 
 
-def test_a_volume_that_creeps_is_found_alone(drift):
-    """It becomes 1 % slower with each weekly certificate."""
-    others = [each for host in range(8) for each in course(f"h{host}", [1] * 41)]
-    assert states(drift(*others, *course("slow", [1.01**number for number in range(41)])))["slow"] == DRIFTING
-
-
 def test_unlike_devices_of_a_class_are_named(drift):
     alike = [each for number in range(10) for each in course(f"h{number}", [1] * 2)]
     fleet = drift(*alike, *course("slow", [2] * 2), *course("other", [9] * 2, **{"class": "another"}))

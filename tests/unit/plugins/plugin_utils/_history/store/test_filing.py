@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history import certificate as certificates
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.filing import certificates_of, certify, store
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.filing import certificates_of, certify
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.merged_run import merge_runs
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import gate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
@@ -52,12 +51,6 @@ def test_each_volume_gets_a_certificate_beside_its_record_and_in_the_history(dir
         assert {hashlib.sha256(path.read_bytes()).hexdigest() for path in files(directory)} == {
             entry.sha256 for entry in opened.newest()
         }
-
-
-def test_storing_again_changes_nothing(directory, history):
-    gate.remember(directory, *gate.make_certificates(directory))
-    made, problems = certificates_of(RunDirectory.open(directory.path))
-    assert (len(made), problems, store(history, made)) == (3, [], 0)
 
 
 def test_without_files_the_certificates_are_made_and_none_is_written(directory):
@@ -131,9 +124,3 @@ def test_a_host_whose_tables_cannot_be_used_is_an_attempt(tmp_path, history):
     directory.records.write(fabricate.failed("db07", "error", "collect"), {"results.csv": b"nonsense"})
     assert gate.remember(directory, *gate.make_certificates(directory)) == ""
     assert entries(history) == {"db07": "attempt"}
-
-
-def test_a_history_that_cannot_be_written_is_told_and_the_certificates_are_kept(directory, history):
-    Path(history).write_bytes(b"this is not a database, " * 100)
-    assert "certificates of this run were not stored" in gate.remember(directory, *gate.make_certificates(directory))
-    assert len(files(directory)) == 3

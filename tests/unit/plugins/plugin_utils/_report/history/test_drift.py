@@ -237,15 +237,6 @@ def test_hostile_text_is_harmless():
     assert all(line.isprintable() for line in drift_text(data, "p").splitlines())
 
 
-@pytest.mark.parametrize("count", [1, 2, 5, 40, 200])
-def test_dates_are_those_of_the_first_and_last_certificate(count):
-    known = certificates(count)
-    svg = chart(series([row([100_000.0] * count)]), known, [])
-    days = re.findall(r">(\d{4}-\d\d-\d+)<", svg)
-    assert (days[0], days[-1]) == (known[0]["judged_at"][:10], known[-1]["judged_at"][:10])
-    assert len(days) == min(count, 6)
-
-
 def test_certificates_of_one_day_are_told_apart_by_their_times():
     known = [{**each, "judged_at": f"2026-01-01T1{number}:00:00Z"} for number, each in enumerate(certificates(6))]
     moved = {**event(), "judged_at": "2026-01-01T13:00:00Z"}

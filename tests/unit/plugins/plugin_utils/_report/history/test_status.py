@@ -11,7 +11,6 @@ import datetime
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import Since, key_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import Change
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observations import (
     ObservedResult,
@@ -27,7 +26,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.stat
     render_status,
     statement,
 )
-from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history.made_up import entry
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history.made_up import cuts_of, entry
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import (
     HARMLESS_TAGS,
     HOSTILE,
@@ -69,21 +68,7 @@ def status_of(names, healthy=False, unknown=()):
     entries = [each for number, name in enumerate(names) for each in made_up(number, name, healthy)]
     own = {each.host: each for each in entries}
     cuts = [
-        CutResult(
-            f"c{number}",
-            f"cuts-{number}",
-            name,
-            "log",
-            own[name].volume_id,
-            f"{ago(number % 40)}T00:00:00Z",
-            "fail" if number % 40 == 9 else "pass",
-            number + 1,
-            "cut 2: block 7 was not there",
-            "",
-            "",
-            own[name].disk_id,
-            own[name].mount_point,
-        )
+        cuts_of(own[name], ago(number % 40), "fail" if number % 40 == 9 else "pass", number + 1)
         for number, name in enumerate(names)
         if name in own and number % 5 == 4 and number < 200
     ]
