@@ -227,9 +227,7 @@ class Certificate:
                 name: content[name]
                 for name in ("run_id", "host", "volume", "effect", "verdict", "judged_at", "valid_from", "valid_until")
             },
-            volume_id=identity.volume_id if identity else None,
-            disk_id=identity.disk_id if identity else None,
-            mount_point=identity.mount_point if identity else None,
+            **{name: getattr(identity, name, None) for name in ("volume_id", "disk_id", "mount_point")},
             volume_facts=" ".join(content["volume_facts"]),
             verified=int(str((content.get("parameters") or {}).get("option_verify") or "0") != "0"),
             can_certify=int(content["can_certify"]),
@@ -386,26 +384,16 @@ def _method_version(tables: Tables | None) -> int | None:
 
 
 def _parameters(run: Mapping[str, Any], record: HostRecord, tables: Tables | None) -> dict[str, str]:
-    measured = {key: tables.run.get(key, "") for key in PARAMETERS} if tables else {}
+    found = {"sweep_mode": str((run.get("parameters") or {}).get("sweep_mode") or "")}
     # The names of directories are different in each run, and the load points are different in each search.
-    streams = (
-        {key: _DIRECTORIES.sub("", text) for key, text in tables.run.items() if OF_STREAMS.match(key)} if tables else {}
-    )
-    searched = (
-        dict.fromkeys(("option_load_points", "option_applications"), "") if record.facts.get("load_search") else {}
-    )
-    shared = (
-        {kinds.DISK_SHARED_WITH: _text(record.facts[kinds.DISK_SHARED_WITH])}
-        if record.facts.get(kinds.DISK_SHARED_WITH)
-        else {}
-    )
-    return {
-        **measured,
-        **streams,
-        **searched,
-        **shared,
-        "sweep_mode": str((run.get("parameters") or {}).get("sweep_mode") or ""),
-    }
+    if tables:
+        found.update((key, tables.run.get(key, "")) for key in PARAMETERS)
+        found.update((key, _DIRECTORIES.sub("", text)) for key, text in tables.run.items() if OF_STREAMS.match(key))
+    if record.facts.get("load_search"):
+        found.update(dict.fromkeys(("option_load_points", "option_applications"), ""))
+    if record.facts.get(kinds.DISK_SHARED_WITH):
+        found[kinds.DISK_SHARED_WITH] = _text(record.facts[kinds.DISK_SHARED_WITH])
+    return found
 
 
 def _rows(record: HostRecord, tables: Tables) -> list[dict[str, Any]]:

@@ -22,6 +22,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from .._run.directory import RunDirectory
+from .._run.files import fingerprint
 from .._run.moment import is_moment
 from .._run.record import HostRecord
 from .._run.run_files import RunDirectoryError
@@ -78,6 +79,19 @@ def date_of(directory: RunDirectory, record: HostRecord) -> str:
 
 
 DatedT = TypeVar("DatedT", bound=Dated)
+
+
+def result_of(kind: type[DatedT], directory: RunDirectory, record: HostRecord, **fields: Any) -> DatedT:
+    """Return the result of a record of a run, with these fields in addition to those that tell its run, its volume and
+    its date. Raises RunDirectoryError."""
+    known = {
+        "run_id": record.run_id or str(directory.run["run_id"]),
+        "host": printable(record.host),
+        "volume": printable(record.volume),
+        "judged_at": date_of(directory, record),
+        **fields,
+    }
+    return kind(sha256=fingerprint(known), **known)
 
 
 @cache

@@ -48,6 +48,8 @@ _SLACK = 0.05
 _MOST_READ = 10
 """How many certificates are searched for one that contains the means of log writes."""
 
+_TOLD = ("sha256", "run_id", "profile", "judged_at", "valid_until")
+"""The fields of a certificate that are shown beside an observation."""
 _STATES = {
     VALID: "valid until {until}",
     EXPIRED: "which expired on {until}",
@@ -230,11 +232,9 @@ def compared(live: Live, certified: Certified) -> dict[str, Any]:
     return {
         "outcome": outcome,
         "text": _words(live, outcome, ratio, explained),
-        "sha256": certified.entry.sha256,
-        "run_id": certified.entry.run_id,
-        "profile": certified.entry.profile,
-        "judged_at": certified.entry.judged_at,
-        "valid_until": certified.entry.valid_until,
+        **{
+            name: getattr(certified.entry, name) for name in ("sha256", "run_id", "profile", "judged_at", "valid_until")
+        },
         "state": certified.state,
         "state_text": certified.words,
         "queue_managers": loads[0],

@@ -14,12 +14,11 @@ from typing import Any
 
 from ...module_utils import _units
 from .._run.directory import RunDirectory
-from .._run.files import fingerprint
 from .._run.profiles import profile_text
 from .._run.record import HostRecord, host_label
 from .._run.table_reader import printable
 from .._run.volume_identity import identity_of_record
-from .dating import Dated, date_of
+from .dating import Dated, result_of
 from .states import Status, Today
 
 SLOWER, ALIKE, FASTER, UNKNOWN = "slower", "alike", "faster", "unknown"
@@ -66,21 +65,19 @@ def _result(directory: RunDirectory, record: HostRecord) -> ObservedResult:
     own = record.own or {}
     held, identity = own.get("certificate") or {}, identity_of_record(record)
     ratio = held.get("ratio")
-    known: dict[str, Any] = {
-        "run_id": record.run_id or str(directory.run["run_id"]),
-        "host": printable(record.host),
-        "volume": printable(record.volume),
-        "mount_point": identity.mount_point if identity else "",
-        "disk_id": identity.disk_id if identity else None,
-        "queue_manager": printable(str(own.get("queue_manager") or "")),
-        "profile": printable(profile_text(record.profile)),
-        "judged_at": date_of(directory, record),
-        "verdict": record.verdict or "",
-        "outcome": printable(str(held.get("outcome") or UNKNOWN)),
-        "ratio": float(ratio) if isinstance(ratio, (int, float)) and 0 < ratio < _MOST_TIMES else None,
-        "text": printable(str(held.get("text") or "")),
-    }
-    return ObservedResult(sha256=fingerprint(known), **known)
+    return result_of(
+        ObservedResult,
+        directory,
+        record,
+        mount_point=identity.mount_point if identity else "",
+        disk_id=identity.disk_id if identity else None,
+        queue_manager=printable(str(own.get("queue_manager") or "")),
+        profile=printable(profile_text(record.profile)),
+        verdict=record.verdict or "",
+        outcome=printable(str(held.get("outcome") or UNKNOWN)),
+        ratio=float(ratio) if isinstance(ratio, (int, float)) and 0 < ratio < _MOST_TIMES else None,
+        text=printable(str(held.get("text") or "")),
+    )
 
 
 @dataclass(frozen=True)

@@ -79,52 +79,42 @@ def _never_measured(lines: Iterable[Status], expected: Iterable[str]) -> list[st
 
 
 def _entry(line: Status, revocations: Mapping[str, Revocation], since: Since | None, today: Today) -> dict[str, Any]:
-    entry, attempt = line.entry, line.attempt
+    entry, attempt, fact, loss = line.entry, line.attempt, line.fact, line.loss
     revocation = revocations.get(entry.sha256) if entry else None
     return {
-        "label": line.label,
-        "host": line.host,
-        "volume": line.volume,
+        **_facts(line, "label", "host", "volume"),
         "mount_point": line.mount_point or None,
         "profile": line.profile,
         "is_asked_for": line.is_asked,
         "state": line.state,
         "certificate": entry.sha256 if entry else None,
-        "run_id": entry.run_id if entry else None,
-        "judged_at": entry.judged_at if entry else None,
-        "valid_until": entry.valid_until if entry else None,
+        **_facts(entry, "run_id", "judged_at", "valid_until"),
         "days_left": _days_left(entry.valid_until, today) if entry and entry.valid_until else None,
         "sentence": sentence_of(line),
         "revoked": {"at": revocation.revoked_at, "by": revocation.revoked_by, "reason": revocation.reason}
         if revocation
         else None,
-        "attempt": {"run_id": attempt.run_id, "verdict": attempt.verdict, "judged_at": attempt.judged_at}
-        if attempt
-        else None,
+        "attempt": _facts(attempt, "run_id", "verdict", "judged_at") if attempt else None,
         "clones": list(line.clones),
         "replaced_volume": line.replaced.volume_id if line.replaced else None,
         "changed_since": _since(since) if since else None,
-        "volume_facts": {"facts": fact.volume_facts.split(), "run_id": fact.run_id, "judged_at": fact.judged_at}
-        if (fact := line.fact)
-        else None,
+        "volume_facts": {"facts": fact.volume_facts.split(), **_facts(fact, "run_id", "judged_at")} if fact else None,
         "power_cuts_kept": _kept(line.kept, today) if line.kept else None,
-        "power_cut_loss": {
-            "run_id": loss.run_id,
-            "judged_at": loss.judged_at,
-            "reason": loss.reason,
-            "age_days": _age_days(loss, today),
-        }
-        if (loss := line.loss)
+        "power_cut_loss": {**_facts(loss, "run_id", "judged_at", "reason"), "age_days": _age_days(loss, today)}
+        if loss
         else None,
     }
 
 
+def _facts(of: Any, *names: str) -> dict[str, Any]:
+    """Return some fields of an object, each None if there is no object."""
+    return {name: getattr(of, name, None) for name in names}
+
+
 def _since(since: Since) -> dict[str, Any]:
-    before = since.certificate
     return {
-        "certificate": before.sha256,
-        "run_id": before.run_id,
-        "judged_at": before.judged_at,
+        "certificate": since.certificate.sha256,
+        **_facts(since.certificate, "run_id", "judged_at"),
         "changes": [asdict(change) for change in since.changes],
     }
 
@@ -132,9 +122,7 @@ def _since(since: Since) -> dict[str, Any]:
 def _kept(kept: CutResult, today: Today) -> dict[str, Any]:
     until = kept.valid_until(today.valid_days)
     return {
-        "run_id": kept.run_id,
-        "judged_at": kept.judged_at,
-        "cuts": kept.cuts,
+        **_facts(kept, "run_id", "judged_at", "cuts"),
         "loss_chance_bound": chance_bound(kept.cuts),
         "age_days": _age_days(kept, today),
         "valid_until": until.isoformat(),
@@ -148,21 +136,16 @@ def pair_entry(pair: PairStatus, today: Today) -> dict[str, Any]:
     until = decides.valid_until if decides else None
     return {
         "label": pair.label,
-        "first": newest.first,
-        "second": newest.second,
-        "volume": newest.volume,
-        "directory": newest.directory,
+        **_facts(newest, "first", "second", "volume", "directory"),
         "server": newest.server or None,
         "state": pair.state,
         "sentence": pair_sentence(pair),
-        "profile": decides.profile if decides else None,
-        "run_id": decides.run_id if decides else None,
-        "judged_at": decides.judged_at if decides else None,
+        **_facts(decides, "profile", "run_id", "judged_at"),
         "valid_until": until,
-        "days_left": (datetime.date.fromisoformat(until) - today.date).days if until else None,
+        "days_left": _days_left(until, today) if until else None,
         "takeover_ns": decides.takeover_ns if decides else None,
         "failed_steps": list(pair.failed_steps),
-        "newest": {"run_id": newest.run_id, "verdict": newest.verdict, "judged_at": newest.judged_at},
+        "newest": _facts(newest, "run_id", "verdict", "judged_at"),
     }
 
 

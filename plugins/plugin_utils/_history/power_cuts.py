@@ -13,14 +13,13 @@ from typing import Any
 from .._durability.cut import LOST
 from .._judge.added_verdict import can_be_compared, wanted_cuts
 from .._run.directory import RunDirectory
-from .._run.files import fingerprint
 from .._run.profiles import profile_data
 from .._run.record import HostRecord
 from .._run.table_reader import printable
 from .._run.verdicts import FAIL, INCONCLUSIVE, PASS
 from .._run.volume_identity import identity_of_record
 from .cut_result import CutResult, CutResults, standing_loss
-from .dating import date_of
+from .dating import result_of
 from .store.history import History, HistoryError
 from .store.open import open_history
 
@@ -35,21 +34,16 @@ def _result(directory: RunDirectory, record: HostRecord) -> CutResult:
     cuts = (record.own or {})["cuts"]
     lost = next((f"cut {cut['number']}: {cut['reason']}" for cut in cuts if cut["outcome"] == LOST), "")
     identity = identity_of_record(record)
-    known: dict[str, Any] = {
-        "run_id": record.run_id or str(directory.run["run_id"]),
-        "host": printable(record.host),
-        "volume": printable(record.volume),
-        "volume_id": identity.volume_id if identity else None,
-        "judged_at": date_of(directory, record),
-        "verdict": str(record.verdict),
-        "cuts": len(cuts),
-        "reason": printable(lost or (record.reasons or [""])[0]),
-        "claim": printable(str((record.own or {})["claim"])),
-        "tests": printable(str((record.own or {})["tests"])),
-        "disk_id": identity.disk_id if identity else None,
-        "mount_point": identity.mount_point if identity else None,
-    }
-    return CutResult(sha256=fingerprint(known), **known)
+    return result_of(
+        CutResult,
+        directory,
+        record,
+        **{name: getattr(identity, name, None) for name in ("volume_id", "disk_id", "mount_point")},
+        verdict=str(record.verdict),
+        cuts=len(cuts),
+        reason=printable(lost or (record.reasons or [""])[0]),
+        **{name: printable(str((record.own or {})[name])) for name in ("claim", "tests")},
+    )
 
 
 def look_up(directory: RunDirectory) -> None:

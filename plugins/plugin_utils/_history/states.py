@@ -14,7 +14,7 @@ requested profile. A fact about the volume makes all of its chains failed.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -257,7 +257,8 @@ class _Fleet:
         """Yield the states of a volume's present content."""
         volume, replaced = known[-1], known[-2] if len(known) > 1 else None
         valid = [entry for entry in volume.entries if entry.sha256 not in self.revoked]
-        loss, fact = self._loss(volume), standing_fact(volume.entries, self.revoked)
+        loss, kept = self._losses_and_kept(self._results(volume))
+        fact = standing_fact(volume.entries, self.revoked)
         if not (valid or loss or any(chain.deciding for chain in volume.chains)):
             return  # all entries of the volume were withdrawn
         asked = self.profiles.get(volume.newest.host) or _profile_of(valid or volume.entries)
@@ -283,7 +284,7 @@ class _Fleet:
                 clones=volume.clones,
                 replaced=replaced,
                 loss=counting[0],
-                kept=None if loss else self._kept(volume),
+                kept=kept,
                 fact=counting[1],
                 mount_point=volume.newest.mount_point or "",
                 is_asked=chain.profile == asked,
@@ -300,32 +301,20 @@ class _Fleet:
     ) -> Iterator[Status]:
         """Yield the states of volumes whose power was cut but that were never judged."""
         for results in self.cuts.groups():
-            newest, loss = results[-1], standing_loss(results)
-            kept = None if loss else newest_kept(results, self.today.valid_days, self.today.date)
+            newest, (loss, kept) = results[-1], self._losses_and_kept(results)
             known = (
                 (newest.host, newest.volume, newest.mount_point or "") in places
                 if newest.volume_id
                 else (newest.host, newest.volume) in names
             )
             if (loss or kept) and not known:
-                state = FAILED if loss else NONE
-                yield Status(
-                    newest.host,
-                    newest.volume,
-                    "",
-                    state,
-                    None,
-                    None,
-                    loss=loss,
-                    kept=kept,
-                    mount_point=newest.mount_point or "",
-                )
+                state, place = FAILED if loss else NONE, newest.mount_point or ""
+                yield Status(newest.host, newest.volume, "", state, None, None, loss=loss, kept=kept, mount_point=place)
 
-    def _loss(self, volume: Volume) -> CutResult | None:
-        return standing_loss(self._results(volume))
-
-    def _kept(self, volume: Volume) -> CutResult | None:
-        return newest_kept(self._results(volume), self.today.valid_days, self.today.date)
+    def _losses_and_kept(self, results: Sequence[CutResult]) -> tuple[CutResult | None, CutResult | None]:
+        """Return the loss that counts against a volume or, if there is none, the power cuts without a loss."""
+        loss = standing_loss(results)
+        return loss, None if loss else newest_kept(results, self.today.valid_days, self.today.date)
 
     def _results(self, volume: Volume) -> list[CutResult]:
         names = {(entry.host, entry.volume) for entry in volume.entries}

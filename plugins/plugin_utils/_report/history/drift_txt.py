@@ -107,30 +107,32 @@ def drift_text(drift: Mapping[str, Any], page: str) -> str:
     lines = [f"{drift_outcome(drift).upper()}: {drift_statement(drift)}."]
     counts = ", ".join(f"{len(found)} {state}" for state, found in by_state.items() if found)
     lines += wrapped("volumes", f"{counts}; {figures_text(drift)}, margin {format_ratio(drift['margin'])}")
-    lines += bounded(declines_of(drift), SHOWN_CLASSES, lambda each: wrapped("declining", decline_sentence(each), 2))
     nights = sorted(drift["nights"], key=lambda each: each["judged_at"], reverse=True)
     write = moments_text(each["judged_at"] for each in nights)
-    lines += bounded(nights, SHOWN_NIGHTS, lambda each: wrapped("slow night", night_sentence(each, write), 2))
-    lines += bounded(
-        by_state["drifting"],
-        SHOWN_DRIFTING,
-        lambda each: wrapped("drifting", f"{label_of(each)}: {limit_sentence(each)}", 3),
-    )
-    lines += bounded(
-        by_state["conspicuous"],
-        SHOWN_OTHERS,
-        lambda each: wrapped("conspicuous", f"{label_of(each)}: {limit_sentence(each)}", 2),
-    )
     events = [(volume, event) for volume in drift["volumes"] for event in volume["events"]]
     events.sort(key=lambda each: each[1]["judged_at"], reverse=True)
-    lines += bounded(
-        events, SHOWN_OTHERS, lambda each: wrapped("changed", f"{label_of(each[0])}: {event_sentence(*each)}", 2)
-    )
     unlike = [part for part in drift["classes"] if part["unlike"]]
-    lines += bounded(unlike, SHOWN_CLASSES, lambda part: wrapped("unlike", class_sentence(part, drift["figure"]), 2))
-    lines += bounded(drift["wrong_dates"], SHOWN_OTHERS, lambda each: wrapped("left out", each["text"], 2))
+    parts: tuple[tuple[str, Sequence[Any], int, int, Callable[[Any], str]], ...] = (
+        ("declining", declines_of(drift), SHOWN_CLASSES, 2, decline_sentence),
+        ("slow night", nights, SHOWN_NIGHTS, 2, lambda each: night_sentence(each, write)),
+        ("drifting", by_state["drifting"], SHOWN_DRIFTING, 3, _beyond_limit),
+        ("conspicuous", by_state["conspicuous"], SHOWN_OTHERS, 2, _beyond_limit),
+        ("changed", events, SHOWN_OTHERS, 2, lambda each: f"{label_of(each[0])}: {event_sentence(*each)}"),
+        ("unlike", unlike, SHOWN_CLASSES, 2, lambda each: class_sentence(each, drift["figure"])),
+        ("left out", drift["wrong_dates"], SHOWN_OTHERS, 2, lambda each: each["text"]),
+    )
+    for title, items, most, most_lines, sentence in parts:
+        lines += _section(title, items, most, most_lines, sentence)
     lines.append(f"  page          {page}")
     return "\n".join(lines)
+
+
+def _section(title: str, items: Sequence[Any], most: int, most_lines: int, sentence: Callable[[Any], str]) -> list[str]:
+    return bounded(items, most, lambda each: wrapped(title, sentence(each), most_lines))
+
+
+def _beyond_limit(volume: Mapping[str, Any]) -> str:
+    return f"{label_of(volume)}: {limit_sentence(volume)}"
 
 
 def label_of(volume: Mapping[str, Any]) -> str:
