@@ -232,9 +232,7 @@ def compared(live: Live, certified: Certified) -> dict[str, Any]:
     return {
         "outcome": outcome,
         "text": _words(live, outcome, ratio, explained),
-        **{
-            name: getattr(certified.entry, name) for name in ("sha256", "run_id", "profile", "judged_at", "valid_until")
-        },
+        **{name: getattr(certified.entry, name) for name in _TOLD},
         "state": certified.state,
         "state_text": certified.words,
         "queue_managers": loads[0],

@@ -385,12 +385,9 @@ def _inverted(value: float) -> float:
 
 
 def _state(rows: Sequence[Mapping[str, Any]]) -> str:
-    if any(row["gates"] for row in rows):
-        return DRIFTING
-    if any(row["newest_is_conspicuous"] for row in rows):
-        return CONSPICUOUS
-    if any(row["change_points"] for row in rows):
-        return CHANGED
+    for state, key in ((DRIFTING, "gates"), (CONSPICUOUS, "newest_is_conspicuous"), (CHANGED, "change_points")):
+        if any(row[key] for row in rows):
+            return state
     return STEADY if any(row["limit"] for row in rows) else SHORT
 
 
