@@ -6,14 +6,13 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from .._run.record import DEFAULT_VOLUME
 from .._run.verdicts import FAIL, GOOD, INCONCLUSIVE
 from .dating import Dated
-from .states import EXPIRED, EXPIRING, FAILED, MOST_URGENT_FIRST, NONE, VALID, Today
+from .states import FAILED, MOST_URGENT_FIRST, NONE, VALID, Today, validity
 
 
 @dataclass(frozen=True)
@@ -107,13 +106,6 @@ def _state(results: Sequence[LockResult], today: Today) -> PairStatus:
         return PairStatus(newest, FAILED, max(failed.values(), key=lambda result: result.order), tuple(failed))
     if last_fail and not passed:
         return PairStatus(newest, FAILED, last_fail)
-    return PairStatus(newest, _validity(passed, today) if passed else NONE, passed)
-
-
-def _validity(passed: LockResult, today: Today) -> str:
-    if passed.valid_until is None:
-        return VALID
-    remaining_days = (datetime.date.fromisoformat(passed.valid_until) - today.date).days
-    if remaining_days < 0:
-        return EXPIRED
-    return EXPIRING if remaining_days < today.expiring_days else VALID
+    if not passed:
+        return PairStatus(newest, NONE, None)
+    return PairStatus(newest, validity(passed.valid_until, today) if passed.valid_until else VALID, passed)

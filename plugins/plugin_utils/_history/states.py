@@ -81,7 +81,12 @@ def _state(entry: Entry, later: Collection[str], revoked: Collection[str], today
         return SUPERSEDED
     if entry.effect == FAILS or FAILS in later:
         return FAILED
-    remaining_days = (datetime.date.fromisoformat(entry.valid_until or "") - today.date).days
+    return validity(entry.valid_until or "", today)
+
+
+def validity(last_day: str, today: Today) -> str:
+    """Return whether something that is valid until the end of a day has expired, is expiring or is valid."""
+    remaining_days = (datetime.date.fromisoformat(last_day) - today.date).days
     if remaining_days < 0:
         return EXPIRED
     return EXPIRING if remaining_days < today.expiring_days else VALID

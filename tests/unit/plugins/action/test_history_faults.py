@@ -7,14 +7,20 @@ reason, and an import completes the history."""
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import json
 import os
+import sqlite3
+import tempfile
 import types
 from pathlib import Path
 
 import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import open as opening
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import HistoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.sqlite import SqliteHistory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import KINDS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import gate, history, open_run
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate, small_disk
@@ -143,6 +149,29 @@ def test_a_disk_that_fills_up_below_the_reports(tmp_path, place):
     small_disk.on_a_small_disk(str(tmp_path / "disk"), full_reports, str(tmp_path / place))
 
 
+def full_server(disk, reports):
+    os.environ["LOGDISK_HISTORY_PASSWORD"] = postgresql_server.PASSWORD
+    tempfile.tempdir = disk
+    with postgresql_server.running_server("fsync=off") as server:
+        place = server.new_database()
+        directory = opened(reports, place)
+        small_disk.fill(disk)
+        assert_told(
+            directory,
+            gated(directory),
+            f"the history {place} cannot be written: could not extend file",
+            "No space left on device",
+        )
+        small_disk.clear(disk)
+        assert_completed(directory, place)
+
+
+def test_a_disk_that_fills_up_below_the_server(tmp_path):
+    with tempfile.TemporaryDirectory() as disk:
+        os.chmod(disk, 0o755)  # the server may run as another user
+        small_disk.on_a_small_disk(disk, full_server, str(tmp_path / "reports"), size_bytes=128 << 20)
+
+
 def test_a_server_that_is_stopped(tmp_path, monkeypatch):
     monkeypatch.setenv("LOGDISK_HISTORY_PASSWORD", postgresql_server.PASSWORD)
     with postgresql_server.running_server("fsync=off") as server:
@@ -155,6 +184,17 @@ def test_a_server_that_is_stopped(tmp_path, monkeypatch):
         assert_only_warned(directory, "cannot be opened")
         server.start()
         assert_completed(directory, place)
+
+
+def test_a_file_that_somebody_keeps_locked(tmp_path, monkeypatch):
+    monkeypatch.setattr(opening, "SqliteHistory", functools.partial(SqliteHistory, patience_s=0.2))
+    place = str(tmp_path / "history.sqlite")
+    directory = opened(tmp_path, place)
+    with contextlib.closing(sqlite3.connect(place, isolation_level=None)) as holder:
+        holder.execute("BEGIN EXCLUSIVE")
+        assert_told(directory, gated(directory), "database is locked", was_read=False)
+        assert_only_warned(directory, "database is locked")
+    assert_completed(directory, place)
 
 
 def test_a_history_that_disappears_is_not_begun_anew(tmp_path):
