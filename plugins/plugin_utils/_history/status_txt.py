@@ -48,9 +48,7 @@ def status_text(status: Item, place: str = "", command: str = "ansible-playbook"
             f"{result} on {status['date']}: {states}; hosts expected: {len(status['expected_hosts'])}.",
             *(line for each in volumes[:SHOWN_LINES] for line in _volume_lines(each, width)),
             *([f"  and {len(volumes) - SHOWN_LINES} more, see status.json"] if len(volumes) > SHOWN_LINES else []),
-            *_lines(
-                "more pairs", status["locks"], lambda each: f"{each['state']:9} {each['label']}  {each['sentence']}"
-            ),
+            *_lines("more pairs", status["locks"], _pair),
             *_lines("more observations", elsewhere, lambda each: f"observed  {each['label']}  {_observed(each)}"),
             *_lines("more wrong dates", status["wrong_dates"], lambda each: f"wrong date {each['text']}"),
             *(f"  declining {each['text']}" for each in status["declines"][:SHOWN_LINES]),

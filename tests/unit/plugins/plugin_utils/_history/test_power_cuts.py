@@ -12,7 +12,7 @@ import itertools
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import Cut
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult, told_once
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import told_once
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.power_cuts import (
     Current,
     current,
@@ -28,6 +28,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import rende
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import gate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import made_up
 
 PROFILE = {
     "name": "durable",
@@ -191,19 +192,8 @@ def test_a_merged_run_has_the_verdict_of_its_runs(tmp_path, place):
 
 
 def result(verdict, cuts, number):
-    return CutResult(
-        str(number),
-        f"r{number}",
-        "h",
-        "log",
-        "v",
-        f"2026-11-0{number}T00:00:00Z",
-        verdict,
-        cuts,
-        "why",
-        "claim.",
-        "tests.",
-    )
+    run = {"run_id": f"r{number}", "claim": "claim.", "tests": "tests."}
+    return made_up.cuts_of(made_up.entry("2026-11-01"), f"2026-11-0{number}", verdict, cuts, **run)
 
 
 @pytest.mark.parametrize(
@@ -258,9 +248,6 @@ def test_cuts_of_an_unknown_volume_count_only_if_they_lost_writes(tmp_path, plac
 
 
 def test_a_result_whose_volume_became_known_counts_once():
-    unknown, known = (
-        CutResult(name, "r", "h", "log", name and None, "2026-11-01T00:00:00Z", "fail", 1, "why", "", "")
-        for name in ("a", "b")
-    )
-    known = dataclasses.replace(known, volume_id="v", disk_id="d", mount_point="/l")
+    known = result("fail", 1, 1)
+    unknown = dataclasses.replace(known, sha256="a", volume_id=None, disk_id=None, mount_point=None)
     assert told_once([unknown, known]) == [known] and told_once([unknown]) == [unknown]

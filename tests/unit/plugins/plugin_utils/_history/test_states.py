@@ -10,7 +10,6 @@ import datetime
 import random
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import (
     EXPIRED,
     EXPIRING,
@@ -25,7 +24,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states impo
     volumes,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import ATTEMPT, FAILS
-from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history.made_up import entry
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history.made_up import cuts_of, entry
 
 
 def on(day, expiring_days=14):
@@ -220,9 +219,7 @@ def test_a_volume_that_was_taken_out_is_not_named_any_more_unless_something_was_
 
 
 def test_lost_writes_fail_a_volume_that_nothing_was_judged_of():
-    loss = CutResult(
-        "c", "run-cut", "db07", "data", "v9", "2026-05-30T00:00:00Z", "fail", 1, "why", "", "", "d9", "/data"
-    )
+    loss = cuts_of(entry("2026-05-01", volume="data", volume_id="v9", mount_point="/data"), "2026-05-30", "fail", 1)
     lines = fleet_status([SILVER], (), TODAY, [loss])
     assert [(line.volume, line.state, line.loss) for line in lines] == [("data", FAILED, loss), ("log", VALID, None)]
 

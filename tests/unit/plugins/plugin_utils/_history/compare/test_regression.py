@@ -237,24 +237,17 @@ def test_accepting_begins_a_new_baseline(four):
 def test_named_certificates(four):
     with open_history(four.place, make_tables=True) as history:
         run = [entry.sha256 for entry in history.of_run("R2")]
-        settings = {"gate_margin": 0.1, "gate_baseline_accept": False}
-        asked = open_run._baseline({**settings, "gate_baseline": ["R2"]}, four.place, make_tables=True)
-        assert (asked["kind"], asked["certificates"]) == ("certificates", sorted(run))
-        assert (
-            open_run._baseline({**settings, "gate_baseline": [run[0][:8]]}, four.place, make_tables=True)[
-                "certificates"
-            ]
-            == run[:1]
-        )
+
+        def asked(name, accept=False):
+            settings = {"gate_margin": 0.1, "gate_baseline_accept": accept, "gate_baseline": [name]}
+            return open_run._baseline(settings, four.place, make_tables=True)
+
+        assert (asked("R2")["kind"], asked("R2")["certificates"]) == ("certificates", sorted(run))
+        assert asked(run[0][:8])["certificates"] == run[:1]
         for unknown in ("R9", "0" * 8, "nonsense"):
             with pytest.raises((SelectionError, OSError), match=unknown):
-                open_run._baseline({**settings, "gate_baseline": [unknown]}, four.place, make_tables=True)
-        assert (
-            open_run._baseline(
-                {**settings, "gate_baseline": ["R9"], "gate_baseline_accept": True}, four.place, make_tables=True
-            )["kind"]
-            == ""
-        )
+                asked(unknown)
+        assert asked("R9", accept=True)["kind"] == ""
     directory, found = four.certify("certificates", certificates=run[:1])
     assert set(found.values()) == {"inconclusive"}
     assert (
@@ -270,24 +263,9 @@ def test_a_named_baseline_may_be_of_the_disk_before_and_of_mqldt(four):
             {"block_size_bytes": size, "load_point": 1, "stream": "log", "operation": "write", "bytes_per_s": 1e6}
             for size in SIZES
         ]
-        imported = {
-            **made_up.certificate().content,
-            "source": "mqldt",
-            "host": "h0",
-            "volume_id": None,
-            "method_version": None,
-            "rows": rows,
-        }
-        old = Certificate.of_content(
-            {
-                **imported,
-                "verdict": "inconclusive",
-                "parameters": {},
-                "effect": "attempt",
-                "valid_from": None,
-                "valid_until": None,
-            }
-        )
+        imported = {"source": "mqldt", "host": "h0", "volume_id": None, "method_version": None, "rows": rows}
+        verdict = {"verdict": "inconclusive", "effect": "attempt", "valid_from": None, "valid_until": None}
+        old = Certificate.of_content({**made_up.certificate().content, **imported, **verdict, "parameters": {}})
         history.store([old])
     directory, dummy = four.certify("certificates", certificates=[old.sha256])
     comparison = json.loads(Path(directory.path, "hosts/h0/log/comparison.json").read_text(encoding="utf-8"))

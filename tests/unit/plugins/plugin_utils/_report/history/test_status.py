@@ -12,10 +12,7 @@ import datetime
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import Since, key_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import Change
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observations import (
-    ObservedResult,
-    observed_volumes,
-)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observations import observed_volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import status_json
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.problems import problems_by_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
@@ -26,7 +23,11 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.stat
     render_status,
     statement,
 )
-from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history.made_up import cuts_of, entry
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history.made_up import (
+    cuts_of,
+    entry,
+    observation,
+)
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import (
     HARMLESS_TAGS,
     HOSTILE,
@@ -109,20 +110,17 @@ def observations(number, host):
         "The history has no certificate of this volume that says how long its log writes take: certify it with "
         "playbooks/certify.yml.",
     )
-    result = ObservedResult(
-        f"o{number}",
-        f"seen-{number % 7}",
-        host,
-        "log",
-        "/var/mqm/log",
-        None,
-        f"QM{number}",
-        "mq-live 1",
-        f"{ago(number % 30)}T00:00:00Z",
-        ("pass", "fail", "", "")[kind],
-        ("alike", "slower", "faster", "unknown")[kind],
+    result = observation(
+        ago(number % 30),
         (1.1, 12.0 + number / 100, 0.4, None)[kind],
-        texts[kind],
+        ("alike", "slower", "faster", "unknown")[kind],
+        run_id=f"seen-{number % 7}",
+        host=host,
+        disk_id=None,
+        queue_manager=f"QM{number}",
+        profile="mq-live 1",
+        verdict=("pass", "fail", "", "")[kind],
+        text=texts[kind],
     )
     return [result] if number % 3 == 0 else []
 
