@@ -114,8 +114,9 @@ OF_ONE_KIND = ("cut_check", "cut_start", "observe", "observed")
 NAMED_ELSEWHERE = {
     "_judge/added_verdict.py": "a key of profiles has the name of a kind",
     "_judge/lock_limits.py": "the same",
-    "_history/problem.py": "a playbook has the name of a kind",
-    "_history/overview.py": "a key of status.json has it, and a playbook",
+    "_history/problems.py": "a playbook has the name of a kind",
+    "_history/overview.py": "a key of status.json has it",
+    "_history/status_txt.py": "the same, and a playbook",
     "_report/history/status_html.py": "the same key",
     "_run/findings.py": "a finding that explains a preflight",
     "_records/durability.py": "records are made for each kind",
