@@ -12,10 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .criteria import Criteria
-    from .memory import Memory
-    from .opening import Opening
-    from .view import View
+    from .facets import Criteria, Memory, Opening, View
 
 
 class Kind:
@@ -98,7 +95,7 @@ class Kind:
 
     facets: tuple[str, ...] = ()
     """The modules among criteria.py, opening.py, memory.py and view.py that the kind's folder contains. For the others,
-    the default modules beside this file are used."""
+    the defaults in facets.py are used."""
 
     @cached_property
     def own_shape(self) -> Any:
@@ -128,8 +125,8 @@ class Kind:
     def _facet(self, name: str) -> Any:
         """Return the facet with this name, imported on demand, so that judging a run does not import the code that
         shows it."""
-        package = type(self).__module__ if name in self.facets else __package__
-        return getattr(importlib.import_module(f"{package}.{name}"), name.capitalize())()
+        module = f"{type(self).__module__}.{name}" if name in self.facets else f"{__package__}.facets"
+        return getattr(importlib.import_module(module), name.capitalize())()
 
     def in_its_terms(self, message: str) -> str:
         """Return a message about the variables of a certification, reworded for the variables of a run of this kind."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ..._judge.judged_records import judged_record
 from ..._kinds import kind_named
-from ..._kinds.memory import Remembered
+from ..._kinds.facets import Remembered
 from ..._run.directory import RunDirectory
 from ..._run.record import HostRecord
 from ..._run.run_files import RunDirectoryError

@@ -21,7 +21,7 @@ from ..._report.template import render_part
 from ..._run import open_metrics as om
 from ..._run.lock_steps import TAKEOVERS, figure, rows_of
 from ..._run.verdicts import FAIL, GOOD, INCONCLUSIVE, PASS, WARN
-from .. import view
+from .. import facets
 from .overview import Overview
 from .page import LocksSection
 from .pairs import pairs_of
@@ -37,7 +37,7 @@ SHOWN = 5
 _VERDICTS = (FAIL, INCONCLUSIVE, WARN, PASS)
 
 
-class View(view.View):
+class View(facets.View):
     """The pairs of hosts. There are no latency figures."""
 
     title = "Locks"

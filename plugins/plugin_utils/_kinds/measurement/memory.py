@@ -9,33 +9,18 @@ from __future__ import annotations
 from ..._history.before import note_what_was_known
 from ..._history.certificate import Certificate
 from ..._history.compare.regression import hold_against_baseline
-from ..._history.lock_result import LockResult
 from ..._history.locks import results_of
-from ..._history.planned import Planned, planned_by
+from ..._history.planned import planned_by
 from ..._history.power_cuts import look_up
 from ..._history.store.filing import make_certificate
 from ..._history.store.history import History
 from ..._run.directory import RunDirectory
 from ..._run.record import HostRecord
-from .. import memory
-from ..memory import Remembered
+from .. import facets
+from ..facets import Remembered
 
 
-class Plans(Remembered):
-    """The volumes that a run planned to certify, and the results of locks, which only runs of claims have. A plan is
-    not a result."""
-
-    def __init__(self, plans: list[Planned], locks: list[LockResult]) -> None:
-        self._plans, self._locks = plans, locks
-        self.count = len(locks)
-
-    def store_in(self, history: History) -> int:
-        """Store the plan and the results. Raises HistoryError."""
-        history.store_plans(self._plans)
-        return history.store_locks(self._locks) if self._locks else 0
-
-
-class Memory(memory.Memory):
+class Memory(facets.Memory):
     """Reads the baselines of a run's hosts, the results of power cuts, and the other facts about their volumes."""
 
     def look_up(self, directory: RunDirectory) -> str:
@@ -49,6 +34,12 @@ class Memory(memory.Memory):
         return make_certificate(directory, folder, record)
 
     def of_run(self, directory: RunDirectory) -> Remembered:
-        """Return the volumes that the run planned to measure. The volumes in the newest plan of a host must be
-        certified."""
-        return Plans(planned_by(directory), [] if directory.run.get("merged_from") else results_of(directory))
+        """Return the volumes that the run planned to measure, and the results of locks, which only runs of claims
+        have. A plan is not a result: it only says that the volumes in the newest plan of a host must be certified."""
+        plans, locks = planned_by(directory), [] if directory.run.get("merged_from") else results_of(directory)
+
+        def store_in(history: History) -> int:
+            history.store_plans(plans)
+            return history.store_locks(locks) if locks else 0
+
+        return Remembered(len(locks), store_in)

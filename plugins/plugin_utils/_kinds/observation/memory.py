@@ -9,26 +9,12 @@ from __future__ import annotations
 
 from ..._history.live import hold_against_certificates
 from ..._history.observations import results_of
-from ..._history.observed_result import ObservedResult
-from ..._history.store.history import History
 from ..._run.directory import RunDirectory
-from .. import memory
-from ..memory import Remembered
+from .. import facets
+from ..facets import Remembered
 
 
-class Results(Remembered):
-    """The result of each queue manager, which the status of the fleet shows."""
-
-    def __init__(self, results: list[ObservedResult]) -> None:
-        self._results = results
-        self.count = len(results)
-
-    def store_in(self, history: History) -> int:
-        """Store the results. Raises HistoryError."""
-        return history.store_observations(self._results)
-
-
-class Memory(memory.Memory):
+class Memory(facets.Memory):
     """The results that an observation stores affect no certificate and no state."""
 
     def look_up(self, directory: RunDirectory) -> str:
@@ -38,4 +24,5 @@ class Memory(memory.Memory):
 
     def of_run(self, directory: RunDirectory) -> Remembered:
         """Return the result of each queue manager."""
-        return Results(results_of(directory))
+        results = results_of(directory)
+        return Remembered(len(results), lambda history: history.store_observations(results))

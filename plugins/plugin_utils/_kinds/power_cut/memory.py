@@ -7,29 +7,16 @@ account."""
 
 from __future__ import annotations
 
-from ..._history.cut_result import CutResult
 from ..._history.power_cuts import results_of
-from ..._history.store.history import History
 from ..._run.directory import RunDirectory
-from .. import memory
-from ..memory import Remembered
+from .. import facets
+from ..facets import Remembered
 
 
-class Results(Remembered):
-    """The results of the cuts of each volume."""
-
-    def __init__(self, results: list[CutResult]) -> None:
-        self._results = results
-        self.count = len(results)
-
-    def store_in(self, history: History) -> int:
-        """Store the results. Raises HistoryError."""
-        return history.store_power_cuts(self._results)
-
-
-class Memory(memory.Memory):
+class Memory(facets.Memory):
     """Nothing is read from the history, because each run of power cuts is judged by itself."""
 
     def of_run(self, directory: RunDirectory) -> Remembered:
         """Return the results of the cuts of each volume."""
-        return Results(results_of(directory))
+        results = results_of(directory)
+        return Remembered(len(results), lambda history: history.store_power_cuts(results))

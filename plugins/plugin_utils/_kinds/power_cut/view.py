@@ -20,7 +20,7 @@ from ..._run import open_metrics as om
 from ..._run.findings import POWER_CUTS_BEFORE
 from ..._run.profiles import profile_data
 from ..._run.verdicts import PASS
-from .. import view
+from .. import facets
 from .overview import Overview
 from .page import DurabilitySection
 from .said import advice_on_cuts, durability_lines
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..._report.model import Host, Model
 
 
-class View(view.View):
+class View(facets.View):
     """Shows the counts of cuts, and what they prove. There are no latency figures."""
 
     title = "Power cuts"

@@ -66,8 +66,8 @@ def test_each_folder_is_a_kind_whose_facets_are_its_modules():
             kind.name
         )
         for name in FACETS:
-            package = type(kind).__module__ if name in kind.facets else PACKAGE + "._kinds"
-            assert type(getattr(kind, name)).__module__ == f"{package}.{name}"
+            module = f"{type(kind).__module__}.{name}" if name in kind.facets else f"{PACKAGE}._kinds.facets"
+            assert type(getattr(kind, name)).__module__ == module
 
 
 def test_a_record_holds_what_is_its_kinds_own_under_the_key_of_that_kind():
