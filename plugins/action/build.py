@@ -21,7 +21,7 @@ class ActionModule(RemoteAction):
     module_name = "mqops.logdisk.build"
     stage = "tester"
 
-    def given(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+    def as_single_values(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         """Take the options of the role as ``options``, and what ``probe`` returned as ``known``."""
         options, self._known = arguments.pop("options"), arguments.pop("known")
         return {

@@ -62,7 +62,7 @@ class ActionModule(RemoteAction):
             **arguments,
             "volume": self._volume["name"],
             "directories": layout["given"],
-            "arguments": command_line({name: self._volume["told"][name] for name in OF_FILES}),
+            "arguments": command_line({name: self._volume["tester_options"][name] for name in OF_FILES}),
             "acknowledged": acknowledged_text(self._witnessed.seen) if is_cut else "",
         }
 

@@ -49,9 +49,9 @@ class Opening:
     def volumes(self, plan: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Return the volumes that a host is expected to report, in the form in which volumes.json stores them. Those
         that report another kind of result than the run have a ``kind``."""
-        from .._fleet.volumes import noted_of
+        from .._fleet.volumes import recorded_volumes
 
-        return [*noted_of(plan["volumes"]), *(plan.get("of_other_kinds") or [])]
+        return [*recorded_volumes(plan["volumes"]), *(plan.get("of_other_kinds") or [])]
 
     def announced(
         self, settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]], check_mode: bool
@@ -140,7 +140,7 @@ class View:
         was found on which hosts, and ``verdict`` is the verdict of the cause."""
         raise NotImplementedError
 
-    def limits_told(self, model: Model) -> list[str]:
+    def limit_lines(self, model: Model) -> list[str]:
         """Return the limits of this kind of run that the page lists below its criteria."""
         return []
 

@@ -69,7 +69,7 @@ class Kind:
     stored = "certificates"
     """What a run of this kind stores in the history, as a phrase for messages."""
 
-    held_against = "certificates"
+    compared_with = "certificates"
     """What the hosts of a run are compared with before they are judged, as a phrase for messages."""
 
     why_untested = ""

@@ -74,7 +74,7 @@ CLOCK, SHARED_DISK, UNSTEADY, NO_FLUSH, UNKNOWN_SHARES, AS_THEY_STAND, TORN, VOL
     "torn",
     "volume_limit",
 )
-SEARCH_ENDED, CLIMBED_TOGETHER, LEFT_OUT, MOVED, RETAINED, TOLD, SHORT_LEASE, WRONG_CLOCK = (
+SEARCH_ENDED, CLIMBED_TOGETHER, LEFT_OUT, MOVED, RETAINED, SOURCE_MESSAGE, SHORT_LEASE, WRONG_CLOCK = (
     "search_ended",
     "climbed_together",
     "left_out",
@@ -85,7 +85,7 @@ SEARCH_ENDED, CLIMBED_TOGETHER, LEFT_OUT, MOVED, RETAINED, TOLD, SHORT_LEASE, WR
     "wrong_clock",
 )
 """Notes about a measurement: a note has no verdict. It is stored in ``noted`` of a record, and its sentence in
-``notes``. TOLD is a message from a source."""
+``notes``. SOURCE_MESSAGE is a message from a source."""
 OTHER_MOUNT = "other_mount"
 """The finding that a volume MOVED although nobody named its new mount point."""
 NO_HOST, LEFTOVER, UNTESTED = "no_host", "leftover", "untested"

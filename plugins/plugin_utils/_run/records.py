@@ -78,7 +78,7 @@ class Records:
         record. Raises RunDirectoryError."""
         return self.amend(host, volume, lambda record: replace(record, leftovers=[str(item) for item in left]))
 
-    def note_own(self, host: str, volume: str, more: Mapping[str, Any]) -> bool:
+    def add_kind_data(self, host: str, volume: str, more: Mapping[str, Any]) -> bool:
         """Add data to the kind-specific data of a stored record. Returns False if there is no stored record. Raises
         RunDirectoryError."""
         return self.amend(host, volume, lambda record: replace(record, own={**(record.own or {}), **more}))

@@ -337,7 +337,7 @@ def told_of(directory: RunDirectory, host: str, volume: Mapping[str, Any]) -> di
     """Return the tester's options for a storage class. They are used to start its job, and are recorded in
     the order of this job."""
     return {
-        **volume["told"],
+        **volume["tester_options"],
         **counted_for(profile_of(directory.run, host)),
         "deadline": int(volume["deadline_s"]),
         "runId": directory.run["run_id"],

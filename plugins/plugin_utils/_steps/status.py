@@ -27,7 +27,7 @@ from .._history_action import (
     HOSTS,
     PLAY_HOSTS,
     FleetAction,
-    pages_beside,
+    existing_pages,
     versions_here,
 )
 from .._judge.profile_reader import load_profile
@@ -35,11 +35,11 @@ from .._option_meanings import PROFILES
 from .._report.history.status_html import FILE as PAGE
 from .._report.history.status_html import render_status
 from .._run.answers import is_empty
+from .._run.environment import vanishes
 from .._run.files import write_file, write_json, write_text
 from .._run.names import is_run_id
 from .._run.run_files import MAX_JSON_BYTES, RunDirectoryError, read_json
 from .._run.shapes import Items, Keys, Where, check
-from .._run.surroundings import vanishes
 from .._run.table_reader import printable
 
 JSON_FILE = "status.json"
@@ -107,7 +107,7 @@ class Step(FleetAction):
                     versions_here(),
                     playbooks_in(),
                     _with_report(folder, lines, observed),
-                    pages_beside(folder, STATUS_LINKS),
+                    existing_pages(folder, STATUS_LINKS),
                 ),
             )
         text = status_text(
@@ -129,7 +129,7 @@ class Step(FleetAction):
         failures = {
             host: one_message([problem.text for problem in found], JSON_FILE) for host, found in by_host.items()
         }
-        return {"problems": problems, **self.told(outcome, failures, [], options["play_hosts"], task_vars)}
+        return {"problems": problems, **self.result(outcome, failures, [], options["play_hosts"], task_vars)}
 
 
 def _declines(folder: str, history: str) -> list[dict[str, Any]]:

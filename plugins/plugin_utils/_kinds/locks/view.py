@@ -74,7 +74,7 @@ class View(facets.View):
         """Return the consequence for a multi-instance queue manager, and what to do next."""
         return advice_on_locks(finding for _host, finding in found)
 
-    def limits_told(self, model: Model) -> list[str]:
+    def limit_lines(self, model: Model) -> list[str]:
         """Return the limits on locks that judged the hosts, with their ids, by profile."""
         judged = {host.profile: host.own["limits"] for host in model.hosts if host.own and host.of_kind.view is self}
         return [

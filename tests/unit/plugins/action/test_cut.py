@@ -48,7 +48,7 @@ def test_a_plan():
     assert (cuts["count"], cuts["bsize"], cuts["qm"], cuts["after_s"]) == (3, 16384, 1, 10)
     assert volume["queue_managers"] == ["QM1"]
     assert volume["footprint_bytes"] == 16 * 64 << 20
-    assert {"bsize": [16384], "qm": [1], "filePrefix": "logdisk"}.items() <= volume["told"].items()
+    assert {"bsize": [16384], "qm": [1], "filePrefix": "logdisk"}.items() <= volume["tester_options"].items()
     assert "hypervisor" in cuts["tests"]
 
 

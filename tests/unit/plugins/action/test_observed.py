@@ -107,7 +107,7 @@ def test_each_queue_manager_of_a_host_has_its_record(monkeypatch, tmp_path):
     """The host is polled until the last observation has ended. Only then are the files of the observations removed,
     because the observations share them."""
     directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["h"], kind="observation"))
-    directory.volumes.note("h", [{"name": "QM1"}, {"name": "QM2"}])
+    directory.volumes.write("h", [{"name": "QM1"}, {"name": "QM2"}])
     ended = {"state": "ended", "samples": lines(*TEXTS, end="finished", reason="")}
     first, calls = polled(
         monkeypatch, tmp_path, directory, {"QM1": ended, "QM2": {"state": "running"}}, {"host": "h", "run_id": "r"}
@@ -134,7 +134,7 @@ def test_each_queue_manager_of_a_host_has_its_record(monkeypatch, tmp_path):
 
 def test_a_queue_manager_of_which_nothing_came_does_not_stop_the_others(monkeypatch, tmp_path):
     directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["h"], kind="observation"))
-    directory.volumes.note("h", [{"name": "QM1"}, {"name": "QM2"}])
+    directory.volumes.write("h", [{"name": "QM1"}, {"name": "QM2"}])
     nothing = {"state": "ended", "samples": lines(end="failed", reason="the exporter stopped")}
     first, dummy = polled(
         monkeypatch, tmp_path, directory, {"QM1": nothing, "QM2": {"state": "running"}}, {"host": "h", "run_id": "r"}

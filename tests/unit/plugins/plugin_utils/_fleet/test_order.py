@@ -45,7 +45,7 @@ def order(workload="mq-log", directories=DIRECTORIES, more=None, mount=None, **c
         {},
         workload=load_workload(workload, shipped),
     )
-    told = {**plan["told"], "deadline": 300, "startAt": f"{START:.3f}", **(more or {})}
+    told = {**plan["tester_options"], "deadline": 300, "startAt": f"{START:.3f}", **(more or {})}
     return _order.make_order(RUN_ID, "h7", "log", FACTS, "ab" * 32, told, directories, ORDERED, DEADLINE, mount=mount)
 
 

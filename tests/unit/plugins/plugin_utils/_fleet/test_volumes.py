@@ -161,7 +161,7 @@ def test_each_volume_has_a_plan_of_its_own():
     assert second["footprint_bytes"] == 2 * 3 * 16 << 20
     assert host["footprint_bytes"] == first["footprint_bytes"] + second["footprint_bytes"]
     assert (
-        second["told"]
+        second["tester_options"]
         == _plan.make_plan(
             {
                 **SWEEP,
@@ -170,7 +170,7 @@ def test_each_volume_has_a_plan_of_its_own():
             2,
             {},
             600,
-        )["told"]
+        )["tester_options"]
     )
 
 

@@ -108,7 +108,7 @@ def test_an_edited_result_of_the_history_counts_as_none(failed, name):
 
 
 def test_an_edited_list_of_volumes_is_refused(failed):
-    failed.volumes.note("db02", [{"name": "log"}, {"name": "audit"}])
+    failed.volumes.write("db02", [{"name": "log"}, {"name": "audit"}])
     edit(Path(failed.path) / "hosts/db02/volumes.json", {"volumes": [{"name": "log"}]})
     with pytest.raises(RunDirectoryError, match=r"volumes\.json changed since it was written"):
         failed.missing()

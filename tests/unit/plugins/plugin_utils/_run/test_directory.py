@@ -21,7 +21,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import orders
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file, write_file, written_aside
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import TOLD, finding
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import SOURCE_MESSAGE, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import safe_name
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.parameters import VARIES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_key, profiles_by_sha256
@@ -146,7 +146,7 @@ def in_schema_2(path):
 def test_another_schema_is_refused_with_both_versions(tmp_path):
     directory, folder = compared_directory(tmp_path)
     directory.write_verdict({"run_id": directory.run["run_id"]})
-    directory.volumes.note("db07", [{"name": "log"}, {"name": "data"}])
+    directory.volumes.write("db07", [{"name": "log"}, {"name": "data"}])
     words = "has schema 2, but this version of the collection reads schema 1."
     for name, read in (
         ("verdict.json", directory.verdict),
@@ -241,9 +241,9 @@ def test_missing_hosts(directory):
 
 
 def test_a_volume_that_was_noted_and_not_reported_is_missing(directory):
-    directory.volumes.note("db08", [{"name": "log1", "path": "/a"}, {"name": "Log 2"}])
-    assert directory.volumes.noted("db07") is None
-    assert directory.volumes.noted("db08") == [{"name": "log1", "path": "/a"}, {"name": "Log 2"}]
+    directory.volumes.write("db08", [{"name": "log1", "path": "/a"}, {"name": "Log 2"}])
+    assert directory.volumes.read("db07") is None
+    assert directory.volumes.read("db08") == [{"name": "log1", "path": "/a"}, {"name": "Log 2"}]
     directory.records.write(record("db07", volume="data"))
     directory.records.write(record("db08", volume="log1"))
     assert directory.missing() == [("db08", "Log 2")]
@@ -258,10 +258,10 @@ def test_a_volume_that_was_noted_and_not_reported_is_missing(directory):
 
 
 def test_the_default_volume_alone_needs_no_note(directory):
-    directory.volumes.note("db07", [{"name": "log", "path": "/a"}])
+    directory.volumes.write("db07", [{"name": "log", "path": "/a"}])
     assert os.listdir(os.path.join(directory.path, "hosts")) == []
-    directory.volumes.note("db07", [{"name": "log1"}])
-    directory.volumes.note("db07", [{"name": "log"}])
+    directory.volumes.write("db07", [{"name": "log1"}])
+    directory.volumes.write("db07", [{"name": "log"}])
     assert directory.volumes.expected("db07") == ["log"]
 
 
@@ -288,12 +288,12 @@ def test_a_merged_run_expects_the_volumes_of_all_its_runs(tmp_path):
         str(tmp_path / "a"), fabricate.run_data(["db07", "db08"], created_at="2026-11-20T00:00:00Z")
     )
     newer = RunDirectory.create(str(tmp_path / "b"), fabricate.run_data(["db07"], created_at="2026-11-21T00:00:00Z"))
-    older.volumes.note("db07", [{"name": "a", "path": "/old"}, {"name": "b"}])
+    older.volumes.write("db07", [{"name": "a", "path": "/old"}, {"name": "b"}])
     older.records.write(record("db07", volume="b"))
     older.records.write(record("db08", volume="data"))
-    newer.volumes.note("db07", [{"name": "a", "path": "/new"}, {"name": "c"}])
+    newer.volumes.write("db07", [{"name": "a", "path": "/new"}, {"name": "c"}])
     merged = merge_runs([newer.path, older.path], str(tmp_path / "c"))
-    assert merged.volumes.noted("db07") == [{"name": "a", "path": "/new"}, {"name": "b"}, {"name": "c"}]
+    assert merged.volumes.read("db07") == [{"name": "a", "path": "/new"}, {"name": "b"}, {"name": "c"}]
     assert merged.volumes.expected("db08") == ["data"]
     assert merged.missing() == [("db07", "a"), ("db07", "c")]
 
@@ -330,7 +330,7 @@ def test_harmless_names_stay_as_they_are():
 @pytest.mark.parametrize("name", ["volumes.json", "workspace_volumes.yml"])
 def test_a_volume_may_be_called_like_a_file_of_its_host(tmp_path, name):
     directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["h7"]))
-    directory.volumes.note("h7", [{"name": name}])
+    directory.volumes.write("h7", [{"name": name}])
     directory.volumes.write_discovered("h7", "---\n")
     directory.orders.write({"host": "h7", "volume": name})
     assert directory.missing() == [("h7", name)]
@@ -453,7 +453,7 @@ def test_leftovers_are_noted_in_a_filed_record(directory):
     assert directory.records.tables(read) == files
 
 
-X_IS_1 = finding(TOLD, None, text="x is 1")
+X_IS_1 = finding(SOURCE_MESSAGE, None, text="x is 1")
 
 
 def test_facts_and_notes_join_a_filed_record(directory):
@@ -467,7 +467,9 @@ def test_facts_and_notes_join_a_filed_record(directory):
         ["first", "x is 1"],
         [X_IS_1],
     )
-    assert note(directory, "db07", "log", [X_IS_1, finding(TOLD, None, text="out of range", value=1e30)]) is True
+    assert (
+        note(directory, "db07", "log", [X_IS_1, finding(SOURCE_MESSAGE, None, text="out of range", value=1e30)]) is True
+    )
     assert next(judged_records(directory)) == read
 
 
