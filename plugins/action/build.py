@@ -11,8 +11,15 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 
 from ..plugin_utils._action_base import RemoteAction
-from ..plugin_utils._tester.sources import SourcesError, compiler_flags, pack, read_sources
-from ..plugin_utils._tester.static_binary import BinaryError, read_binary, static_binary
+from ..plugin_utils._tester.sources import (
+    BinaryError,
+    SourcesError,
+    compiler_flags,
+    pack,
+    read_binary,
+    read_sources,
+    static_binary,
+)
 
 
 class ActionModule(RemoteAction):

@@ -18,8 +18,16 @@ from ..plugin_utils._action_base import RemoteAction, of_volumes
 from ..plugin_utils._fleet.machines import clock_facts
 from ..plugin_utils._fleet.workspaces import inspected_with_host, layout, module_options, volume_layout
 from ..plugin_utils._run.directory import RunDirectory
-from ..plugin_utils._tester.sources import SourcesError, build_name, compiler_flags, read_sources, source_hash
-from ..plugin_utils._tester.static_binary import BinaryError, cached_binaries, read_binary
+from ..plugin_utils._tester.sources import (
+    BinaryError,
+    SourcesError,
+    build_name,
+    cached_binaries,
+    compiler_flags,
+    read_binary,
+    read_sources,
+    source_hash,
+)
 from .workspace import ActionModule as Workspace
 from .workspace import file_refusals, none_left
 

@@ -16,10 +16,10 @@ from ...module_utils._command_lines import command as shell_command
 from .._judge.durability import chance_bound, percent_upwards
 from .._records.host import collection_version
 from .._run import open_metrics as om
+from .._run.findings import VOLUME_FACTS, WRONG_DATA
 from .._run.record import host_label
 from .._run.table_reader import printable
 from .._run.verdicts import MISSING
-from .._run.volume_facts import WORDS, WRONG_DATA
 from .._run.words import days_text
 from .changed import Line, Since, key_of
 from .cut_result import CutResult
@@ -139,7 +139,7 @@ def _reason(line: Status) -> tuple[str, ...]:
         facts = line.fact.volume_facts.split()
         verify = " with sweep_verify" if WRONG_DATA in facts else ""
         return (
-            " and ".join(WORDS[fact] for fact in facts),
+            " and ".join(VOLUME_FACTS[fact] for fact in facts),
             f"find the cause in the storage, and {certify}{verify}: only a run that passes clears this",
         )
     if line.state == FAILED:

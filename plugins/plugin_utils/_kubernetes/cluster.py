@@ -2,17 +2,18 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The objects of a test in a Kubernetes cluster: creating, following and removing them by calls of its API."""
+"""The objects of a test in a Kubernetes cluster: creating, following and removing them by calls of its API, and
+sentences about why a call failed, made from the messages of the kubernetes.core modules."""
 
 from __future__ import annotations
 
 import contextlib
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .api_failure import ClusterError
 from .manifests import RUN_LABEL, SECOND, Claim, claim_of, label_of
 from .state import ENDED, FAILED, MEASURES, Seen, State, state_of
 
@@ -28,6 +29,29 @@ CLAIM = {"api_version": "v1", "kind": "PersistentVolumeClaim"}
 POD = {"api_version": "v1", "kind": "Pod"}
 EVENT = {"api_version": "v1", "kind": "Event"}
 STORAGE_CLASS = {"api_version": "storage.k8s.io/v1", "kind": "StorageClass"}
+
+# The modules quote the answer of the API server as the repr of its bytes.
+_MESSAGE = re.compile(r'"message":\s*"((?:[^"\\]|\\.)*)"')
+_CODE = re.compile(r'"code":\s*([0-9]{3})\b')
+_UNREACHABLE = (
+    "Max retries exceeded",
+    "Failed to establish a new connection",
+    "Connection refused",
+    "timed out",
+    "Name or service not known",
+)
+_LIBRARY = re.compile(r"required Python library \(([\w.-]+)\)")
+_LONGEST = 600
+NEEDS = "docs/kubernetes.md lists the rights that this needs"
+
+
+class ClusterError(Exception):
+    """The test has no result. The message is the reason. ``unreachable`` is true if the cluster did not answer at
+    all."""
+
+    def __init__(self, reason: str, unreachable: bool = False) -> None:
+        super().__init__(reason)
+        self.unreachable = unreachable
 
 
 @dataclass(frozen=True)
@@ -169,3 +193,44 @@ class Cluster:
 def named(found: Mapping[str, Any], claim: Claim) -> bool:
     """Whether an object of the run belongs to this claim. A test of locks has two jobs."""
     return found.get("metadata", {}).get("name") in (claim.name, claim.name + SECOND)
+
+
+def api_failure(what: str, text: str) -> ClusterError:
+    """Return the error for a failed call, from the message of the failed module. ``what`` is a phrase for the purpose
+    of the call."""
+    text = re.sub(r'\\+(?=")', r"\\", text)
+    said, code = _MESSAGE.search(text), _CODE.search(text)
+    message = " ".join((re.sub(r"\\(.)", r"\1", said[1]) if said else text).split())[:_LONGEST]
+    if said is None:
+        return _of_the_way(what, message)
+    status = int(code[1]) if code else 0
+    if "exceeded quota" in message:
+        return ClusterError(f"no space in the quota of the namespace: cannot {what}: {message}")
+    if status == 403:
+        return ClusterError(f"forbidden: cannot {what}: {message}; {NEEDS}")
+    if status == 401:
+        return ClusterError(
+            f"the cluster does not accept the credentials: cannot {what}: {message}; set K8S_AUTH_API_KEY, or "
+            "claim_kubeconfig and claim_context"
+        )
+    if status == 404 and "namespaces" in message:
+        return ClusterError(f"no such namespace: cannot {what}: {message}; create it, or correct claim_namespace")
+    return ClusterError(f"cannot {what}: {message}")
+
+
+def _of_the_way(what: str, message: str) -> ClusterError:
+    """Return the error for a call to which no API server replied."""
+    library = _LIBRARY.search(message)
+    if library:
+        return ClusterError(
+            f"the Python package {library[1]} is not installed for the Python that runs "
+            f"Ansible: pip install {library[1]}"
+        )
+    if "kubernetes.core" in message and "not found" in message:
+        return ClusterError(
+            "the collection kubernetes.core is not installed: ansible-galaxy collection install "
+            f"kubernetes.core ({message})"
+        )
+    if "HTTP response" not in message and any(word in message for word in _UNREACHABLE):
+        return ClusterError(f"the API server of the cluster cannot be reached: {message}", unreachable=True)
+    return ClusterError(f"cannot {what}: {message}")

@@ -94,6 +94,11 @@ manager that a host left out was not tested on a host that shares its storage.""
 FORESEEN = "foreseen"
 """The findings about what a plan can neither decide nor certify, by cause."""
 
+STALL = "stall"
+VOLUME_FACTS = {IO_ERROR: "had an I/O error", STALL: "stalled beyond the limit", WRONG_DATA: "read back wrong data"}
+"""Facts about a volume that are true under every profile, each with the phrase about what the volume did. Lost writes
+would be another such fact, but power cuts have separate results."""
+
 OF_HISTORY = (BASELINE, POWER_CUTS_BEFORE)
 FAILED_OPERATION = (IO_ERROR, SHORT_WRITE, WRONG_DATA)
 WITHOUT_MEASUREMENT = (NO_TABLES, UNUSABLE_TABLES, UNMEASURED, SKIPPED, MISSING, UNREADABLE)

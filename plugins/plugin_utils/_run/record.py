@@ -85,7 +85,7 @@ class HostRecord:
     and its ``limits_verdict`` is the verdict without the comparison. It is None if no comparison was requested.
     ``capacity`` holds the result of each load point, and the highest load that passes; None if there is only one load
     point. ``profile`` is the name, the version and the SHA-256 of the profile that judged the volume; None for a host
-    that is in none of the merged runs. ``volume_facts`` are the facts of ``_run/volume_facts.py`` that the run showed.
+    that is in none of the merged runs. ``volume_facts`` are those of ``findings.VOLUME_FACTS`` that the run showed.
     ``findings`` are described in ``_run/findings.py``; ``noted`` holds the ``notes`` as findings. ``standing`` is a
     fact in the history that prevents this run from being a pass.
     """

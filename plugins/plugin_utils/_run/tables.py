@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import Any
 
 from .columns import ALL_OPERATIONS, ALL_STREAMS, ALL_WORKERS, BLOCK, KEY_COLUMNS, OBSERVER, Row
-from .layout import Layout
 from .table_checks import check_batches, check_fidelity, check_over, check_steps, is_of_averages, is_of_streams
 from .table_reader import (
     DECIMAL_PATTERN,
@@ -24,7 +23,7 @@ from .table_reader import (
     read_integer,
     typed_rows,
 )
-from .words import LIVE_WORDS, Words, words_of
+from .words import LIVE_WORDS, Layout, Words, words_of
 
 SCHEMA_VERSION = 1
 

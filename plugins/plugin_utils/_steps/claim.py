@@ -25,8 +25,7 @@ from .._fleet.progress import say
 from .._judge.early_end import counted_for
 from .._judge.judged_records import judged_records
 from .._judge.lock_limits import limits_of
-from .._kubernetes.api_failure import ClusterError, api_failure
-from .._kubernetes.cluster import SPARE_S, Cluster
+from .._kubernetes.cluster import SPARE_S, Cluster, ClusterError, api_failure
 from .._kubernetes.manifests import (
     Claim,
     ManifestError,

@@ -24,7 +24,7 @@ from ..._report.model import Host, Model
 from ..._report.observation import number
 from ..._report.page.parts import NAME, PICTURE, TEXT, Column, badge, filled
 from ..._run.profiles import profile_data
-from .said import counts_text
+from .page import counts_text
 
 Shown = tuple[Host, Markup]
 """A row for a host, with its name as a link."""

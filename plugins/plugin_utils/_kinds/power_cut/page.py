@@ -10,10 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ....module_utils._units import format_count, format_duration, format_number, format_size
-from ..._durability.cut import INCONCLUSIVE, KEPT, LOST
+from ..._durability.cut import INCONCLUSIVE, KEPT, LOST, OUTCOMES
 from ..._report.model import Host
 from ..._report.observation import number
-from .said import counts_text
 
 OUTCOME_CLASSES = {KEPT: "pass", LOST: "fail", INCONCLUSIVE: "inconclusive"}
 """The verdict whose colour is used for an outcome."""
@@ -100,6 +99,14 @@ class DurabilitySection:
             for cut, row in found
         ]
         return titles, rows
+
+
+def counts_text(host: Host) -> str:
+    """Describe how many power cuts there were, and their outcomes."""
+    cuts = host.own["cuts"]
+    told = [(outcome, sum(cut["outcome"] == outcome for cut in cuts)) for outcome in OUTCOMES]
+    made = f"{format_count(len(cuts))} of {format_count(host.own['cut_count'])} cuts"
+    return ", ".join([made, *(f"{format_count(count)} {outcome}" for outcome, count in told if count)])
 
 
 def _who(row: Mapping[str, Any]) -> str:
