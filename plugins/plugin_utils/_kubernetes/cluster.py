@@ -113,9 +113,7 @@ class Cluster:
     def _seen(self, claim: Claim, waited_s: float) -> Seen:
         """Return the existing objects of a test. Each API call is a process on the controller, so
         only the necessary objects are requested."""
-        pods = self.objects(
-            POD, "read the pods of the job", namespace=claim.namespace, label_selectors=[f"job-name={claim.name}"]
-        )
+        pods = self._pods(claim)
         seen = Seen(
             {"metadata": {"name": claim.name}},
             {},
@@ -137,6 +135,23 @@ class Cluster:
             events = self.objects(EVENT, "read events", namespace=claim.namespace, field_selectors=["type=Warning"])
         return replace(seen, job=job[0] if job else {}, claim=found[0] if found else {}, events=events)
 
+    def _pods(self, claim: Claim) -> list[dict[str, Any]]:
+        return self.objects(
+            POD, "read the pods of the job", namespace=claim.namespace, label_selectors=[f"job-name={claim.name}"]
+        )
+
+    def _delete(self, kind: Mapping[str, str], found: Mapping[str, Any], namespace: str, **options: Any) -> None:
+        """Delete this very object, and not one that has replaced it. Raises ClusterError."""
+        self.call(
+            "k8s",
+            f"delete the {kind['kind'].lower()}",
+            state="absent",
+            name=found["metadata"]["name"],
+            namespace=namespace,
+            delete_options={**options, "preconditions": {"uid": found["metadata"]["uid"]}},
+            **kind,
+        )
+
     def remove(self, claim: Claim) -> list[str]:
         """Delete the job of this run, by its uid, and return what remains. Kubernetes then removes the pod and the
         claim, which the job owns."""
@@ -145,16 +160,7 @@ class Cluster:
         try:
             for job in self.objects(JOB, "look for the job", **mine):
                 if named(job, claim):
-                    options = {"propagationPolicy": "Background", "preconditions": {"uid": job["metadata"]["uid"]}}
-                    self.call(
-                        "k8s",
-                        "delete the job",
-                        state="absent",
-                        name=job["metadata"]["name"],
-                        namespace=claim.namespace,
-                        delete_options=options,
-                        **JOB,
-                    )
+                    self._delete(JOB, job, claim.namespace, propagationPolicy="Background")
             while True:
                 left = [
                     f"claim {claim.name} in namespace {claim.namespace}"
@@ -170,24 +176,13 @@ class Cluster:
     def create(self, job: Mapping[str, Any], claim: Claim) -> None:
         """Create a job, and the claim that it owns. Raises ClusterError."""
         made = self.call("k8s", "create the job", state="present", definition=job).get("result") or {}
-        own = claim_of(claim, str(made.get("metadata", {}).get("uid", "")))
-        self.call("k8s", "create the claim", state="present", definition=own)
+        definition = claim_of(claim, str(made.get("metadata", {}).get("uid", "")))
+        self.call("k8s", "create the claim", state="present", definition=definition)
 
     def delete_pod(self, job: Claim) -> None:
         """Delete the pod of a job by force, by its uid. The job replaces it. Raises ClusterError."""
-        for pod in self.objects(
-            POD, "read the pods of the job", namespace=job.namespace, label_selectors=[f"job-name={job.name}"]
-        ):
-            own = pod["metadata"]
-            self.call(
-                "k8s",
-                "delete the pod",
-                state="absent",
-                name=own["name"],
-                namespace=job.namespace,
-                delete_options={"gracePeriodSeconds": 0, "preconditions": {"uid": own["uid"]}},
-                **POD,
-            )
+        for pod in self._pods(job):
+            self._delete(POD, pod, job.namespace, gracePeriodSeconds=0)
 
 
 def named(found: Mapping[str, Any], claim: Claim) -> bool:
