@@ -11,7 +11,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.workflow impo
 @pytest.mark.parametrize(
     "variables, expected",
     [
-        ({}, {}),
         ({"awx_job_id": "", "awx_workflow_job_id": None}, {}),
         (
             {

@@ -68,13 +68,9 @@ def test_what_a_host_says_cannot_break_the_line(progress):
     "name, expected",
     [
         ("json", True),
-        ("ansible.posix.json", True),
         ("ansible.posix.jsonl", True),
         ("ndjson", True),
         ("default", False),
-        ("ansible.builtin.default", False),
-        ("awx_display", False),
-        ("community.general.yaml", False),
         (None, False),
     ],
 )

@@ -204,18 +204,6 @@ def test_files_are_for_everybody_to_read(directory):
     assert os.stat(os.path.join(folder, "log", "record.json")).st_mode & 0o777 == 0o644
 
 
-def test_a_second_record_replaces_the_first(directory):
-    directory.records.write(record())
-    directory.records.write(record(verdict="error"))
-    assert [read.verdict for read in list(judged_records(directory))] == ["error"]
-
-
-def test_a_host_can_have_several_volumes(directory):
-    directory.records.write(record(volume="data"))
-    directory.records.write(record(volume="log"))
-    assert [(read.host, read.volume) for read in judged_records(directory)] == [("db07", "data"), ("db07", "log")]
-
-
 def test_figures_that_json_cannot_hold_become_null(directory):
     directory.records.write(record(facts={"a": float("nan"), "b": [float("inf")], "c": 1.5}))
     assert next(iter(judged_records(directory))).facts == {"a": None, "b": [None], "c": 1.5}
