@@ -225,10 +225,8 @@ class RemoteAction(ActionBase):
             reason = one_line(str(error)) or "the connection failed"
             return failure(self.stage, "unreachable", reason)
         except AnsibleError as error:
-            unknown = self._unknown_user(arguments)
-            if unknown:
-                return failure(self.stage, "error", unknown)
-            return failure(self.stage, "error", one_line(str(error)) or "the task failed without a message")
+            reason = self._unknown_user(arguments) or one_line(str(error)) or "the task failed without a message"
+            return failure(self.stage, "error", reason)
         answer = self._without_reserved(answer)
         if answer.get("failed"):
             unknown = self._unknown_user(arguments)

@@ -76,7 +76,7 @@ def test_it_has_no_certificate(edited):
 
 
 def test_a_note_does_not_make_it_genuine(edited):
-    assert edited.records.note_leftovers("db01", "log", [])
+    edited.records.note_leftovers("db01", "log", [])
     assert {record.host: record.verdict for record in judged_records(edited)} == {"db01": "error", "db02": "pass"}
 
 
