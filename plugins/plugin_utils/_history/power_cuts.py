@@ -28,11 +28,11 @@ from .store.open import open_history
 def results_of(directory: RunDirectory) -> list[CutResult]:
     """Return the result of each volume of a run of power cuts. A volume whose power was not cut does not have one."""
     records = (directory.records.read(folder) for folder in directory.records.folders())
-    return [_result(directory, record) for record in records if record.own and record.kind == directory.kind.name]
+    return [_result(directory, record) for record in records if record.kind_data and record.kind == directory.kind.name]
 
 
 def _result(directory: RunDirectory, record: HostRecord) -> CutResult:
-    cuts = (record.own or {})["cuts"]
+    cuts = (record.kind_data or {})["cuts"]
     lost = next((f"cut {cut['number']}: {cut['reason']}" for cut in cuts if cut["outcome"] == LOST), "")
     identity = identity_of_record(record)
     known: dict[str, Any] = {
@@ -44,8 +44,8 @@ def _result(directory: RunDirectory, record: HostRecord) -> CutResult:
         "verdict": str(record.verdict),
         "cuts": len(cuts),
         "reason": printable(lost or (record.reasons or [""])[0]),
-        "claim": printable(str((record.own or {})["claim"])),
-        "tests": printable(str((record.own or {})["tests"])),
+        "claim": printable(str((record.kind_data or {})["claim"])),
+        "tests": printable(str((record.kind_data or {})["tests"])),
         "disk_id": identity.disk_id if identity else None,
         "mount_point": identity.mount_point if identity else None,
     }

@@ -23,7 +23,7 @@ class Kind:
     """The value of ``kind`` in run.json and in the records of the run. Empty for a record that only states why there is
     no result."""
 
-    own_key = ""
+    data_key = ""
     """The key of record.json for data that only records of this kind have; empty if there is no such data."""
 
     profile_key = ""
@@ -98,8 +98,8 @@ class Kind:
     the defaults in facets.py are used."""
 
     @cached_property
-    def own_shape(self) -> Any:
-        """The shape (see ``_run/shapes.py``) of the data under ``own_key``."""
+    def data_shape(self) -> Any:
+        """The shape (see ``_run/shapes.py``) of the data under ``data_key``."""
         return dict
 
     @cached_property

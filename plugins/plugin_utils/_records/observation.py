@@ -58,7 +58,7 @@ def observed(
         workspace=workspace,
         load_unit=tables.run.get("load_unit", ""),
         tester=tester_of(tables),
-        own=dict(seen),
+        kind_data=dict(seen),
     )
     notes = [
         *clock_notes(run, facts),

@@ -80,7 +80,7 @@ class Records:
 
     def add_kind_data(self, host: str, volume: str, more: Mapping[str, Any]) -> None:
         """Add data to the kind-specific data of a stored record, if there is one. Raises RunDirectoryError."""
-        self.amend(host, volume, lambda record: replace(record, own={**(record.own or {}), **more}))
+        self.amend(host, volume, lambda record: replace(record, kind_data={**(record.kind_data or {}), **more}))
 
     def note_standing(self, host: str, volume: str, reason: str) -> None:
         """Note in a stored record, if there is one, why its volume cannot pass, whatever its figures are. An empty

@@ -56,7 +56,7 @@ def test_what_the_source_says_about_an_early_end_is_kept(tmp_path):
 
 def test_how_the_observer_ended_comes_first(tmp_path):
     assert (
-        filed(tmp_path, TEXTS, end="stopped", reason="it was ended by request").own["ending"]
+        filed(tmp_path, TEXTS, end="stopped", reason="it was ended by request").kind_data["ending"]
         == "it was ended by request"
     )
 
@@ -126,7 +126,7 @@ def test_each_queue_manager_of_a_host_has_its_record(monkeypatch, tmp_path):
         ["QM1", "QM2"],
         [("poll", "QM2"), ("remove", None)],
     )
-    assert {(record.volume, record.own["queue_manager"]) for record in list(judged_records(directory))} == {
+    assert {(record.volume, record.kind_data["queue_manager"]) for record in list(judged_records(directory))} == {
         ("QM1", "QM1"),
         ("QM2", "QM2"),
     }
