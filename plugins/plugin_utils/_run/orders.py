@@ -49,11 +49,15 @@ _ORDER = Keys(
 """The structure of order.json."""
 
 
-class Orders:
-    """The order for each volume and, in a search, the order for each of its rounds."""
+class _Stored:
+    """Data that is stored in the files of a run."""
 
     def __init__(self, files: RunFiles) -> None:
         self._files = files
+
+
+class Orders(_Stored):
+    """The order for each volume and, in a search, the order for each of its rounds."""
 
     def write(self, order: Mapping[str, Any]) -> None:
         """Record what a host is ordered to measure, before it is started. Raises RunDirectoryError."""
@@ -81,11 +85,8 @@ class Orders:
         return {name: content for name, content in tables.items() if content is not None}
 
 
-class Samples:
+class Samples(_Stored):
     """The output of an observation's source for each volume, with its bytes unchanged."""
-
-    def __init__(self, files: RunFiles) -> None:
-        self._files = files
 
     def size(self, host: str, volume: str) -> int:
         """Return how many bytes are stored."""
@@ -147,11 +148,8 @@ class StoredResults:
             return {}
 
 
-class Certificates:
+class Certificates(_Stored):
     """The certificates of records, as they were written."""
-
-    def __init__(self, files: RunFiles) -> None:
-        self._files = files
 
     def write(self, folder: str, text: str) -> None:
         """Write the certificate of the record in a folder. Raises RunDirectoryError."""

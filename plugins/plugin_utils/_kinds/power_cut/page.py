@@ -145,13 +145,13 @@ def _rows_of(cut: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _count(row: Mapping[str, Any], name: str) -> str:
-    text = str(row.get(name) or "")
-    return format_count(int(text)) if text.isdecimal() and len(text) < 20 else text
+    count = whole(row, name)
+    return str(row.get(name) or "") if count is None else format_count(count)
 
 
 def _tail_size(row: Mapping[str, Any]) -> str:
     """Return the size of the loss at the end, which shows the size of the cache that ignores flushes."""
-    size, span_ns = (_whole(row, name) for name in ("lost_tail_bytes", "lost_tail_ns"))
+    size, span_ns = (whole(row, name) for name in ("lost_tail_bytes", "lost_tail_ns"))
     return ", ".join(
         [*([format_size(size)] if size else []), *([f"{_time(span_ns)} of writing"] if size and span_ns else [])]
     )
@@ -176,7 +176,8 @@ def _finding(row: Mapping[str, Any]) -> str:
     return f"{row['finding']}{at}{due}{there}{origin}"
 
 
-def _whole(row: Mapping[str, Any], name: str) -> int | None:
+def whole(row: Mapping[str, Any], name: str) -> int | None:
+    """Return a whole number from a row of the tester's table, which is text; None if it is anything else."""
     text = str(row.get(name) or "")
     return int(text) if text.isdecimal() and len(text) < 20 else None
 
