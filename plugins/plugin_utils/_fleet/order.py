@@ -43,6 +43,17 @@ _DECIMAL = re.compile(r"[0-9]{1,20}(?:\.[0-9]{1,12})?\Z")
 
 _PART = re.compile(r"(?:(?:place|stream|stop_above|fail_above)_[0-9]{1,4}|fail_odds|pass_after_s|pass_odds)\Z")
 
+_TEXTS = {
+    "loadUnit": "load_unit",
+    "failOdds": "fail_odds",
+    "passAfter": "pass_after_s",
+    "passOdds": "pass_odds",
+    "place": "place",
+    "stream": "stream",
+    "stopAbove": "stop_above",
+    "failAbove": "fail_above",
+}
+"""The options that only some orders have, with their keys in run.csv. The keys of the items of a list are numbered."""
 _STEPS = {
     MQ_LOG: ("option_block_sizes_bytes", "option_load_points"),
     COMMITS: ("option_message_sizes_bytes", "option_applications"),
@@ -99,16 +110,13 @@ def make_order(
 def _texts(told: Mapping[str, Any]) -> dict[str, str]:
     """Return, by keys of run.csv, the values that only some orders have: the places and streams of a workload in order,
     the unit of the load points, and the limits that end a step or a run."""
-    singles = (
-        ("loadUnit", "load_unit"),
-        ("failOdds", "fail_odds"),
-        ("passAfter", "pass_after_s"),
-        ("passOdds", "pass_odds"),
-    )
-    found = {key: str(told[option]) for option, key in singles if option in told}
-    lists = (("place", "place"), ("stream", "stream"), ("stopAbove", "stop_above"), ("failAbove", "fail_above"))
-    for option, key in lists:
-        found.update({f"{key}_{number}": text for number, text in enumerate(told.get(option, ()), start=1)})
+    found: dict[str, str] = {}
+    for option, key in _TEXTS.items():
+        value = told.get(option)
+        if isinstance(value, list):
+            found.update({f"{key}_{number}": text for number, text in enumerate(value, start=1)})
+        elif value is not None:
+            found[key] = str(value)
     return found
 
 
