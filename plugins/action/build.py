@@ -11,8 +11,15 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 
 from ..plugin_utils._action_base import RemoteAction
-from ..plugin_utils._tester.sources import SourcesError, compiler_flags, pack, read_sources
-from ..plugin_utils._tester.static_binary import BinaryError, read_binary, static_binary
+from ..plugin_utils._tester.sources import (
+    BinaryError,
+    SourcesError,
+    compiler_flags,
+    pack,
+    read_binary,
+    read_sources,
+    static_binary,
+)
 
 
 class ActionModule(RemoteAction):
@@ -21,7 +28,7 @@ class ActionModule(RemoteAction):
     module_name = "mqops.logdisk.build"
     stage = "tester"
 
-    def given(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+    def as_single_values(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         """Take the options of the role as ``options``, and what ``probe`` returned as ``known``."""
         options, self._known = arguments.pop("options"), arguments.pop("known")
         return {

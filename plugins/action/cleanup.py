@@ -51,7 +51,7 @@ class ActionModule(RemoteAction):
 
     def _planned(self, defaults: dict[str, Any], run_path: str | None, host: str) -> list[dict[str, Any]]:
         try:
-            noted = RunDirectory.open(run_path).volumes.noted(host) if run_path else None
+            noted = RunDirectory.open(run_path).volumes.read(host) if run_path else None
             if noted:
                 return [{"paths": [volume.get("path", defaults["path"])], **volume} for volume in noted]
             return [

@@ -62,7 +62,7 @@ class ActionModule(RemoteAction):
             **arguments,
             "volume": self._volume["name"],
             "directories": layout["given"],
-            "arguments": command_line({name: self._volume["told"][name] for name in OF_FILES}),
+            "arguments": command_line({name: self._volume["tester_options"][name] for name in OF_FILES}),
             "acknowledged": acknowledged_text(self._witnessed.seen) if is_cut else "",
         }
 
@@ -125,7 +125,7 @@ class ActionModule(RemoteAction):
         plan, volume = self._own["plan"]["cuts"], self._volume["name"]
         facts = {**as_dict(self._own["facts"]), **layout["facts"], "block_size_bytes": plan["bsize"]}
         earlier = self._directory.records.find(host, volume) if number > 1 else None
-        cuts = list((earlier.own or {}).get("cuts") or []) if earlier else []
+        cuts = list((earlier.kind_data or {}).get("cuts") or []) if earlier else []
         files = self._directory.records.tables(earlier) if earlier else {}
         files = {**files, **{f"{name.removesuffix('.csv')}_{number}.csv": content for name, content in tables.items()}}
         durability = {"cut_count": plan["count"], "cuts": [*cuts, cut.as_dict()], "tests": plan["tests"]}

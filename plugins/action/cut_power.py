@@ -18,8 +18,8 @@ from ..plugin_utils._durability import witness
 from ..plugin_utils._durability.witness import WRITING
 from ..plugin_utils._fleet.progress import say
 from ..plugin_utils._judge.durability import STAGE
+from ..plugin_utils._own_connection import call
 from ..plugin_utils._run.directory import RunDirectory
-from ..plugin_utils._shell_command import call
 
 OF_CONTROLLER = ("run_path", "started", "volume", "command", "after_s", "limit_s")
 """The options that are not sent to the host."""

@@ -106,7 +106,7 @@ class ActionModule(RemoteAction):
         seed = secrets.randbits(63)
         tester = [
             self._own["tester"]["path"],
-            *command_line(volume["told"]),
+            *command_line(volume["tester_options"]),
             "--acknowledge",
             f"--seed={seed}",
             f"--runId={run_id}",

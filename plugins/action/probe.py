@@ -16,10 +16,18 @@ from ansible.errors import AnsibleActionFail
 
 from ..plugin_utils._action_base import RemoteAction, of_volumes
 from ..plugin_utils._fleet.machines import clock_facts
-from ..plugin_utils._fleet.workspaces import asked, inspected_with_host, layout, volume_layout
+from ..plugin_utils._fleet.workspaces import inspected_with_host, layout, module_options, volume_layout
 from ..plugin_utils._run.directory import RunDirectory
-from ..plugin_utils._tester.sources import SourcesError, build_name, compiler_flags, read_sources, source_hash
-from ..plugin_utils._tester.static_binary import BinaryError, cached_binaries, read_binary
+from ..plugin_utils._tester.sources import (
+    BinaryError,
+    SourcesError,
+    build_name,
+    cached_binaries,
+    compiler_flags,
+    read_binary,
+    read_sources,
+    source_hash,
+)
 from .workspace import ActionModule as Workspace
 from .workspace import file_refusals, none_left
 
@@ -48,7 +56,7 @@ class ActionModule(RemoteAction):
         built = self.result_of("build", arguments, task_vars or {})
         return built if built.get("failed") else {**built, "tester": {**tester, "installed": True}}
 
-    def given(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+    def as_single_values(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         """Take the options of the role as ``options``."""
         options = arguments.pop("options")
         return {
@@ -63,7 +71,9 @@ class ActionModule(RemoteAction):
         self._volumes = [] if self._task.check_mode else inspected_with_host(self._plan)
         try:
             self._workspace = (
-                {**asked(self._plan["options"], self._volumes), "run_id": self._run["run_id"]} if self._volumes else {}
+                {**module_options(self._plan["options"], self._volumes), "run_id": self._run["run_id"]}
+                if self._volumes
+                else {}
             )
             sources = read_sources(arguments["source_dir"])
             binaries = self._binaries(arguments, sources)

@@ -39,7 +39,7 @@ class ActionModule(RemoteAction):
     module_name = "mqops.logdisk.start"
     stage = "sweep"
 
-    def given(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+    def as_single_values(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         """Take the times of the host as ``times``, and the round of the search as ``search_round``."""
         times, number = arguments.pop("times"), arguments.pop("search_round")
         host, plan = task_vars["inventory_hostname"], arguments["plan"]
@@ -163,7 +163,7 @@ class _Order:
         start_at = start_at_epoch_s and start_at_epoch_s + plan["start_offset_s"]
         left_s = max(0.0, start_at - now) + plan["deadline_s"]
         told = {
-            **plan["told"],
+            **plan["tester_options"],
             "deadline": int(left_s),
             **({"startAt": f"{start_at + correction_s:.3f}"} if start_at else {}),
             **more,
@@ -210,5 +210,5 @@ def for_round(plan: dict[str, Any], number: int, load: int | None) -> dict[str, 
     point. Without a search, there is only one round."""
     if not plan.get("search"):
         return plan
-    told = plan["told"] if load is None else with_load(plan["told"], load)
-    return {**plan, "told": told, "search": {**plan["search"], "round": number}}
+    options = plan["tester_options"] if load is None else with_load(plan["tester_options"], load)
+    return {**plan, "tester_options": options, "search": {**plan["search"], "round": number}}

@@ -12,7 +12,7 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 
 from ..plugin_utils._action_base import RemoteAction, failure, of_volumes
-from ..plugin_utils._fleet.workspaces import asked, layout, volume_layout
+from ..plugin_utils._fleet.workspaces import layout, module_options, volume_layout
 from ..plugin_utils._records.host import file_error
 from ..plugin_utils._run.directory import RunDirectory
 from ..plugin_utils._run.shapes import as_dict
@@ -31,7 +31,7 @@ class ActionModule(RemoteAction):
         options, privileged = arguments["options"], bool(arguments["privileged"])
         owner = arguments["facts"]["user"] if privileged else ""
         try:
-            self._asked = asked(options, self._wanted(), privileged, owner)
+            self._asked = module_options(options, self._wanted(), privileged, owner)
         except ValueError as error:
             raise AnsibleActionFail(str(error)) from error
         return {**{name: arguments[name] for name in ("run_id", "state_dir", "privileged")}, **self._asked}

@@ -22,8 +22,8 @@ from ._fleet.follow_up import playbooks_in
 from ._fleet.outcome import USAGE, artifacts, make_outcome, write_outcome
 from ._kinds import CHECK_MODE, DEFAULT
 from ._run.answers import is_empty, read_list
+from ._run.environment import as_started, report_directory
 from ._run.shapes import as_dict
-from ._run.surroundings import as_started, report_directory
 from ._steps import step_named
 
 SCHEMA = 1
@@ -68,12 +68,12 @@ def failure(stage: str, verdict: str, reason: str) -> dict[str, Any]:
     key = {"schema": SCHEMA, "kind": "error", "stage": stage, "verdict": verdict, "reason": reason}
     return {
         "failed": True,
-        "msg": f"{verdict}: the summary and the report say why" if told_later() else reason,
+        "msg": f"{verdict}: the summary and the report say why" if reasons_in_summary() else reason,
         "logdisk": key,
     }
 
 
-def told_later() -> bool:
+def reasons_in_summary() -> bool:
     """Whether the summary gives the reasons of failures, so that the failed tasks need not. With -v, the tasks give
     them as well."""
     return progress.reasons_follow and not Display().verbosity
@@ -86,7 +86,7 @@ class ControllerAction(ActionBase):
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result = super().run(tmp, task_vars)
-        self._task.args = dict(self._given())
+        self._task.args = dict(self._arguments())
         dummy, options = self.validate_argument_spec(argument_spec=self.argument_spec)
         answer = self.answer(options, task_vars or {})
         # Passes data to the workflow that this job belongs to, as set_stats does.
@@ -99,7 +99,7 @@ class ControllerAction(ActionBase):
             **{key: _as_started(answer[key]) for key in SENTENCES if key in answer},
         }
 
-    def _given(self) -> Iterator[tuple[str, Any]]:
+    def _arguments(self) -> Iterator[tuple[str, Any]]:
         """Return the task's arguments. They may be answers of a survey, so an empty argument counts as not given, and a
         list may be given as a string."""
         for name, value in self._task.args.items():
@@ -127,7 +127,7 @@ class ControllerAction(ActionBase):
             ),
         }
         return {
-            "problems": ["the summary says why"] if told_later() else [problem],
+            "problems": ["the summary says why"] if reasons_in_summary() else [problem],
             **told,
             "logdisk": {"schema": SCHEMA, "kind": "refused", "command": command, "reason": problem},
         }
@@ -141,14 +141,14 @@ class ControllerAction(ActionBase):
         return found
 
 
-def _as_started(said: Any) -> Any:
+def _as_started(sentences: Any) -> Any:
     """Return sentences (a list, or lists by host) in which playbooks are named as in this command."""
-    if isinstance(said, str):
-        return as_started(said, playbooks_in())
+    if isinstance(sentences, str):
+        return as_started(sentences, playbooks_in())
     return (
-        {host: _as_started(each) for host, each in said.items()}
-        if isinstance(said, dict)
-        else [_as_started(each) for each in said]
+        {host: _as_started(each) for host, each in sentences.items()}
+        if isinstance(sentences, dict)
+        else [_as_started(each) for each in sentences]
     )
 
 
@@ -191,7 +191,7 @@ class RemoteAction(ActionBase):
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result = super().run(tmp, task_vars)
         variables = task_vars or {}
-        self._task.args = self.given(dict(self._task.args), variables)
+        self._task.args = self.as_single_values(dict(self._task.args), variables)
         if self._task.args.get("user") == "" and self._connection.become:
             return {**result, **failure(self.stage, "error", UNASKED_PRIVILEGE)}
         try:
@@ -202,7 +202,7 @@ class RemoteAction(ActionBase):
         result.update(answer if answer.get("failed") else self.take_in(answer, variables))
         return result
 
-    def given(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+    def as_single_values(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         """Return the task's arguments as single values. Tasks that run on every host pass whole results instead,
         because Ansible compiles each template again for each host."""
         return arguments
@@ -225,15 +225,13 @@ class RemoteAction(ActionBase):
             reason = one_line(str(error)) or "the connection failed"
             return failure(self.stage, "unreachable", reason)
         except AnsibleError as error:
-            unknown = self._unknown_user(arguments)
-            if unknown:
-                return failure(self.stage, "error", unknown)
-            return failure(self.stage, "error", one_line(str(error)) or "the task failed without a message")
+            reason = self._unknown_user(arguments) or one_line(str(error)) or "the task failed without a message"
+            return failure(self.stage, "error", reason)
         answer = self._without_reserved(answer)
         if answer.get("failed"):
             unknown = self._unknown_user(arguments)
             failed = failure(self.stage, "error", unknown or failure_reason(answer))
-            answer = failed if unknown or told_later() else {**answer, "logdisk": failed["logdisk"]}
+            answer = failed if unknown or reasons_in_summary() else {**answer, "logdisk": failed["logdisk"]}
         return answer
 
     def result_of(self, action: str, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from ._history.store.history import History
 from ._history.store.open import open_history, place_of
 from ._records.host import collection_version
 from ._report.page.parts import versions
-from ._run.surroundings import report_directory
+from ._run.environment import report_directory
 from ._run.tester_options import OptionError
 
 HOSTS = {"hosts": {"type": "raw", "required": True}}
@@ -35,7 +35,7 @@ STATUS_PAGE = "Status of the fleet", "status.html"
 """The title and the file name of the page to which the other pages link."""
 
 
-def pages_beside(folder: str, pages: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+def existing_pages(folder: str, pages: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     """Return the given pages that exist, each with its title and its address relative to a directory."""
     return [(name, address) for name, address in pages if os.path.isfile(os.path.join(folder, address))]
 
@@ -91,9 +91,9 @@ class FleetAction(HistoryAction):
 
     def unanswered(self, error: Exception, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         outcome = make_outcome(INTERNAL if isinstance(error, OSError) else USAGE, str(error))
-        return self.told(outcome, {}, [str(error)], options["play_hosts"], task_vars)
+        return self.result(outcome, {}, [str(error)], options["play_hosts"], task_vars)
 
-    def told(
+    def result(
         self,
         outcome: dict[str, Any],
         failures: dict[str, str],

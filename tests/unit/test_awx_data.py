@@ -12,7 +12,7 @@ from datetime import datetime
 import pytest
 import yaml
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import Place, make_outcome, told_to_workflows
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import Place, make_outcome
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps.status import status_outcome
 from fake_awx import data
 from fake_awx.project import ROOT, playbooks, project_files
@@ -144,7 +144,7 @@ VERDICT = {
     "hosts": HOSTS,
 }
 RUN = {"run_id": "20261121T104935Z-1f0c2a", "verdict": "fail", "certified": False}
-FAILED = told_to_workflows(
+FAILED = workflow_artifact(
     make_outcome("verdict", "mq03: too slow", **RUN),
     VERDICT,
     Place("/reports/x", "https://reports.example/x.tar.gz", kept=True),
@@ -194,7 +194,7 @@ def test_the_notification_says_what_failed_a_job_in_spite_of_its_verdict():
         "the report was not uploaded: " + "x " * 150 + "end",
         **{**RUN, "verdict": "pass", "certified": True},
     )
-    told = told_to_workflows(
+    told = workflow_artifact(
         outcome, {"certified": True, "counts": {"pass": 1}, "reasons": [], "hosts": []}, Place("/reports/x")
     )
     job = {"status": "failed", "artifacts": {"logdisk_17": told}}

@@ -11,7 +11,7 @@ import os
 from ansible import context
 
 from ...module_utils._command_lines import command, extra_variable
-from .._run.surroundings import has_playbooks, in_awx, vanishes
+from .._run.environment import has_playbooks, in_awx, vanishes
 
 
 def commands(run_path: str, kept: bool = False) -> str:

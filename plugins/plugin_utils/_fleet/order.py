@@ -43,6 +43,17 @@ _DECIMAL = re.compile(r"[0-9]{1,20}(?:\.[0-9]{1,12})?\Z")
 
 _PART = re.compile(r"(?:(?:place|stream|stop_above|fail_above)_[0-9]{1,4}|fail_odds|pass_after_s|pass_odds)\Z")
 
+_TEXTS = {
+    "loadUnit": "load_unit",
+    "failOdds": "fail_odds",
+    "passAfter": "pass_after_s",
+    "passOdds": "pass_odds",
+    "place": "place",
+    "stream": "stream",
+    "stopAbove": "stop_above",
+    "failAbove": "fail_above",
+}
+"""The options that only some orders have, with their keys in run.csv. The keys of the items of a list are numbered."""
 _STEPS = {
     MQ_LOG: ("option_block_sizes_bytes", "option_load_points"),
     COMMITS: ("option_message_sizes_bytes", "option_applications"),
@@ -60,7 +71,7 @@ def make_order(
     volume: str,
     facts: Mapping[str, Any],
     source_hash: str,
-    told: Mapping[str, Any],
+    tester_options: Mapping[str, Any],
     directories: list[str],
     ordered_epoch_s: float,
     deadline_epoch_s: float,
@@ -68,14 +79,17 @@ def make_order(
     mount: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return an order. It identifies the tester by its sources and the machine by its facts, and contains the option
-    values with which the tester is started (``told``). Times are by the host's clock.
+    values with which the tester is started (``tester_options``). Times are by the host's clock.
 
     ``search`` holds the parameters of a search for the capacity, with the number of this ``round``. ``mount`` holds the
     facts about the file system of the first directory, as the preflight found them.
     """
-    workload = told.get("workload", MQ_LOG)
+    workload = tester_options.get("workload", MQ_LOG)
     unset = {each.key: each.unset if each.belongs_to(workload) else "" for each in OPTIONS}
-    options = {each.key: in_run_csv(told[each.name]) if each.name in told else unset[each.key] for each in OPTIONS}
+    options = {
+        each.key: in_run_csv(tester_options[each.name]) if each.name in tester_options else unset[each.key]
+        for each in OPTIONS
+    }
     return {
         "run_id": run_id,
         "host": host,
@@ -83,7 +97,7 @@ def make_order(
         "machine": {key: str(facts.get(key) or "") for key in MACHINE_KEYS},
         "source_hash": source_hash,
         "options": options,
-        "texts": _texts(told),
+        "texts": _texts(tester_options),
         # The tester takes one directory for each place, or for each queue manager of its largest load point.
         "directories": directories
         if workload == STREAMS
@@ -96,19 +110,16 @@ def make_order(
     }
 
 
-def _texts(told: Mapping[str, Any]) -> dict[str, str]:
+def _texts(tester_options: Mapping[str, Any]) -> dict[str, str]:
     """Return, by keys of run.csv, the values that only some orders have: the places and streams of a workload in order,
     the unit of the load points, and the limits that end a step or a run."""
-    singles = (
-        ("loadUnit", "load_unit"),
-        ("failOdds", "fail_odds"),
-        ("passAfter", "pass_after_s"),
-        ("passOdds", "pass_odds"),
-    )
-    found = {key: str(told[option]) for option, key in singles if option in told}
-    lists = (("place", "place"), ("stream", "stream"), ("stopAbove", "stop_above"), ("failAbove", "fail_above"))
-    for option, key in lists:
-        found.update({f"{key}_{number}": text for number, text in enumerate(told.get(option, ()), start=1)})
+    found: dict[str, str] = {}
+    for option, key in _TEXTS.items():
+        value = tester_options.get(option)
+        if isinstance(value, list):
+            found.update({f"{key}_{number}": text for number, text in enumerate(value, start=1)})
+        elif value is not None:
+            found[key] = str(value)
     return found
 
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._kinds import DEFAULT
+from .._run.environment import vanishes
 from .._run.files import write_json
 from .._run.moment import utc_now
-from .._run.surroundings import vanishes
 
 SCHEMA = 1
 FILE_NAME = "outcome.json"
@@ -84,7 +84,7 @@ def artifacts(task_vars: Mapping[str, Any], kind: str, content: Mapping[str, Any
     }
 
 
-def told_to_workflows(outcome: Mapping[str, Any], verdict: Mapping[str, Any], place: Place) -> dict[str, Any]:
+def workflow_artifact(outcome: Mapping[str, Any], verdict: Mapping[str, Any], place: Place) -> dict[str, Any]:
     """Return the outcome of a run with the data that a notification needs. All sentences together have at most
     MOST_REASON_BYTES."""
     part = MOST_REASON_BYTES // 4

@@ -141,7 +141,7 @@ def _plan_volume(
     return {
         **{key: volume[key] for key in OF_THE_WORKSPACE if key != "places"},
         **plan,
-        "told": {**plan["told"], **({"eraseDevice": erased} if erased else {})},
+        "tester_options": {**plan["tester_options"], **({"eraseDevice": erased} if erased else {})},
         "parts": parts,
         "devices": [{"place": name, "path": device} for name, of_place in devices.items() for device in of_place],
     }
@@ -158,8 +158,8 @@ def make_plan(
     profile, and the workload.
 
     If no load points are given, a workload of streams uses its own; otherwise, all queue managers write together. If no
-    duration is given, each row is measured for ``min_duration_s``. The plan contains ``told`` (the options of the
-    tester by option, without directories), ``places`` (the names of the workload's places, if it has any), ``streams``
+    duration is given, each row is measured for ``min_duration_s``. The plan contains ``tester_options`` (the values by
+    option, without directories), ``places`` (the names of the workload's places, if it has any), ``streams``
     (their operations by name), ``queue_manager_bytes`` and ``footprint_bytes`` (the files of one queue manager or of
     all places, and of all queue managers), ``search`` (the parameters of a search for the capacity, None if there is
     none; everything else is for one round), ``steps``, ``sweep_duration`` (seconds per row), ``planned_s`` (the steps
@@ -190,7 +190,11 @@ def make_plan(
     planned_s = steps * (values.get("warmup", 0) + values["duration"] + gap_s) - (0 if values.get("verify") else gap_s)
     format_s = footprint_bytes / ASSUMED_FORMAT_BYTES_PER_S
     return {
-        "told": {**workload.told, **tester_options.told(values), **tester_options.passed_through(options)},
+        "tester_options": {
+            **workload.told,
+            **tester_options.options_for_tester(values),
+            **tester_options.passed_through(options),
+        },
         "workload": workload.tester_name,
         "workload_name": workload.name,
         "workload_version": workload.version,

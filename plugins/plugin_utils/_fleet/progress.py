@@ -18,9 +18,9 @@ from typing import Any
 from ansible import constants
 
 from ...module_utils import _units
+from .._run.environment import as_started
 from .._run.record import host_label
 from .._run.shapes import as_dict
-from .._run.surroundings import as_started
 from .follow_up import playbooks_in
 from .schedule import ENDED
 

@@ -54,7 +54,7 @@ def sweep_variables(volume: Mapping[str, Any], variables: Mapping[str, Any]) -> 
     return {**variables, **{KEYS_OF_VOLUMES[key]: volume[key] for key in volume["sets"] if key not in OF_THE_WORKSPACE}}
 
 
-def noted_of(volumes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def recorded_volumes(volumes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the data about the planned volumes of a host that the run directory stores."""
     return [
         {

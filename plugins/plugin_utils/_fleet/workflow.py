@@ -87,8 +87,8 @@ def _job_of(directory: RunDirectory) -> Mapping[str, Any]:
 
 
 MOST_CHARACTERS = 200
-PREFIXES = ("awx_", "tower_")
-"""Automation Platform passes each variable under both names, but AWX only under the first one."""
+_PREFIX = "awx_"
+"""The beginning of the names of the variables. Automation Platform passes each of them under a second name as well."""
 _NAMES = {
     "id": "job_id",
     "template": "job_template_name",
@@ -102,10 +102,5 @@ _NAMES = {
 
 def job_of(variables: Mapping[str, Any]) -> dict[str, str]:
     """Return the facts about the job, as text of limited length. Outside AWX, there are none."""
-    found = {key: _first(variables, name) for key, name in _NAMES.items()}
-    return {key: text for key, text in found.items() if text}
-
-
-def _first(variables: Mapping[str, Any], name: str) -> str:
-    given = (variables.get(prefix + name) for prefix in PREFIXES)
-    return next((printable(str(value))[:MOST_CHARACTERS] for value in given if value not in (None, "")), "")
+    found = {key: variables.get(_PREFIX + name) for key, name in _NAMES.items()}
+    return {key: printable(str(value))[:MOST_CHARACTERS] for key, value in found.items() if value not in (None, "")}

@@ -26,7 +26,7 @@ def inspected_with_host(plan: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [] if by_root or plan.get("discover") else plan.get("volumes", [])
 
 
-def asked(
+def module_options(
     options: Mapping[str, Any], volumes: Sequence[dict[str, Any]], privileged: bool = False, owner: str = ""
 ) -> dict[str, Any]:
     """Return the options of the module ``workspace`` for planned ``volumes``, except those about the run, from the

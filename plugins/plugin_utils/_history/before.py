@@ -10,11 +10,10 @@ from __future__ import annotations
 from .._judge.added_verdict import can_be_compared
 from .._records.host import note
 from .._run.directory import RunDirectory
-from .._run.findings import LEFT_OUT, MOVED, Finding, finding
+from .._run.findings import LEFT_OUT, MOVED, WRONG_DATA, Finding, finding
 from .._run.record import HostRecord, host_label
 from .._run.table_reader import printable
 from .._run.verdicts import GOOD
-from .._run.volume_facts import WRONG_DATA
 from .._run.volume_identity import identity_of_record
 from .certificate import Entry
 from .standing import standing_fact, standing_facts_text

@@ -25,6 +25,7 @@ from .._run import record as kinds
 from .._run import tester_options
 from .._run.columns import ALL_WORKERS, KEY_COLUMNS
 from .._run.files import canonical, fingerprint
+from .._run.findings import VOLUME_FACTS
 from .._run.moment import MOMENT, is_moment
 from .._run.profiles import can_certify, profile_data, profile_key
 from .._run.record import HostRecord
@@ -32,7 +33,6 @@ from .._run.shapes import Items, Keys, Maybe, Where, check, check_schema, misfit
 from .._run.table_reader import printable
 from .._run.tables import Tables
 from .._run.verdicts import WORST_FIRST
-from .._run.volume_facts import WORDS
 from .._run.volume_identity import facts_of_identity, identity_of
 from .dating import Dated
 
@@ -129,7 +129,7 @@ _SHAPE = Keys(
         "disturbances": list,
         "parameters": dict,
         "can_certify": bool,
-        "volume_facts": Items(Where(lambda fact: fact in tuple(WORDS))),
+        "volume_facts": Items(Where(lambda fact: fact in tuple(VOLUME_FACTS))),
         "closest_limit": Maybe(
             Keys(
                 {"metric": _NAME, "bound": _NAME, **dict.fromkeys(("limit_value", "value", "share"), _NUMBER)},

@@ -96,7 +96,7 @@ def hold_against_certificates(directory: RunDirectory) -> None:
         found = dict.fromkeys(folders, unknown(f"There is no certificate to compare with: {error}."))
     for folder, certificate in found.items():
         record = directory.records.read(folder)
-        directory.records.note_own(record.host, record.volume, {"certificate": certificate})
+        directory.records.add_kind_data(record.host, record.volume, {"certificate": certificate})
 
 
 def unknown(why: str) -> dict[str, Any]:

@@ -32,7 +32,7 @@ def results_of(directory: RunDirectory) -> list[LockResult]:
     for folder in directory.records.folders():
         record = directory.records.read(folder)
         if record.kind == LOCKS:
-            for pair in (record.own or {}).get("pairs") or ():
+            for pair in (record.kind_data or {}).get("pairs") or ():
                 key = (record.volume, pair["first"], pair["second"], pair["directory"])
                 found.setdefault(key, []).append((record, pair))
     return [_result(directory, both) for _key, both in sorted(found.items())]

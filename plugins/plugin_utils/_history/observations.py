@@ -62,7 +62,7 @@ def results_of(directory: RunDirectory) -> list[ObservedResult]:
 
 
 def _result(directory: RunDirectory, record: HostRecord) -> ObservedResult:
-    own = record.own or {}
+    own = record.kind_data or {}
     held, identity = own.get("certificate") or {}, identity_of_record(record)
     ratio = held.get("ratio")
     return result_of(

@@ -53,7 +53,7 @@ def planned_by(directory: RunDirectory) -> list[Planned]:
 def _volumes(directory: RunDirectory, host: str) -> Iterator[str]:
     """Yield the names of the volumes of a host; none if they had to be discovered and have not been. Volumes that a
     passive node skips, and those that report another kind of result, are not included."""
-    noted = directory.volumes.noted(host)
+    noted = directory.volumes.read(host)
     if noted is not None:
         yield from (volume["name"] for volume in noted if not volume.get(SKIPPED) and not volume.get("kind"))
     elif (directory.run.get("parameters") or {}).get("workspace_discover") in (None, False):

@@ -27,11 +27,11 @@ from .store.open import open_history
 def results_of(directory: RunDirectory) -> list[CutResult]:
     """Return the result of each volume of a run of power cuts. A volume whose power was not cut does not have one."""
     records = (directory.records.read(folder) for folder in directory.records.folders())
-    return [_result(directory, record) for record in records if record.own and record.kind == directory.kind.name]
+    return [_result(directory, record) for record in records if record.kind_data and record.kind == directory.kind.name]
 
 
 def _result(directory: RunDirectory, record: HostRecord) -> CutResult:
-    cuts = (record.own or {})["cuts"]
+    cuts = (record.kind_data or {})["cuts"]
     lost = next((f"cut {cut['number']}: {cut['reason']}" for cut in cuts if cut["outcome"] == LOST), "")
     identity = identity_of_record(record)
     return result_of(

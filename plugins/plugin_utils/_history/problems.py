@@ -10,10 +10,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from .._run.findings import VOLUME_FACTS, WRONG_DATA
 from .._run.record import host_label
 from .._run.table_reader import printable
 from .._run.verdicts import MISSING
-from .._run.volume_facts import WORDS, WRONG_DATA
 from .lock_result import PairStatus
 from .planned import Planned
 from .standing import standing_facts_text
@@ -138,7 +138,7 @@ def _reason(line: Status) -> tuple[str, ...]:
         facts = line.fact.volume_facts.split()
         verify = " with sweep_verify" if WRONG_DATA in facts else ""
         return (
-            " and ".join(WORDS[fact] for fact in facts),
+            " and ".join(VOLUME_FACTS[fact] for fact in facts),
             f"find the cause in the storage, and {certify}{verify}: only a run that passes clears this",
         )
     if line.state == FAILED:

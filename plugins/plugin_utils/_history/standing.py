@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from .._judge.effect import CERTIFIES
-from .._run.volume_facts import WORDS, WRONG_DATA
+from .._run.findings import VOLUME_FACTS, WRONG_DATA
 from .certificate import Entry
 
 
@@ -36,5 +36,5 @@ def standing_fact(entries: Iterable[Entry], revoked: Collection[str]) -> Entry |
 def standing_facts_text(entry: Entry) -> str:
     """Describe a fact about a volume, with the day and the run. docs/certificates.md explains how such a fact is
     cleared."""
-    words = " and ".join(WORDS[fact] for fact in entry.volume_facts.split())
+    words = " and ".join(VOLUME_FACTS[fact] for fact in entry.volume_facts.split())
     return f"{words} on {entry.judged_at[:10]} (run {entry.run_id})"

@@ -104,7 +104,7 @@ def host_entry(run: Mapping[str, Any], record: HostRecord) -> dict[str, Any]:
     """Return the entry of one record in the fleet's verdict. In a run that certifies, a result of a kind that never
     does, such as that of the locks of a claim, prevents nothing from being certified if it passes."""
     own = kind_named(record.kind)
-    is_beside = bool(own.own_key) and not own.certifies and kind_of(run).certifies
+    is_beside = bool(own.data_key) and not own.certifies and kind_of(run).certifies
     return {
         "host": record.host,
         "volume": record.volume,

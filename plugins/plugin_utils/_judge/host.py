@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .._kinds import kind_named
-from .._run import volume_facts
 from .._run.columns import MQ_LOG, NO_FIGURES
 from .._run.findings import (
     DISTURBED,
@@ -24,6 +23,7 @@ from .._run.findings import (
     NO_TABLES,
     QUALIFICATION,
     SHORT_WRITE,
+    STALL,
     UNMEASURED,
     UNUSABLE_TABLES,
     WRONG_DATA,
@@ -175,11 +175,11 @@ def _volume_facts(status: int, tables: Tables, ending: Finding | None, judgement
     """Return the facts about the volume that a run shows, regardless of what else the profile requires."""
     found = set()
     if status == 3:
-        found.add(volume_facts.WRONG_DATA if tables.run.get("error_errno_name") == "CORRUPT" else volume_facts.IO_ERROR)
+        found.add(WRONG_DATA if tables.run.get("error_errno_name") == "CORRUPT" else IO_ERROR)
     elif ending and ending["verdict"] == FAIL:
-        found.add(volume_facts.STALL)
+        found.add(STALL)
     if any(each["hard"] and each["metric"] == "latency_max" and each["verdict"] == FAIL for each in judgements):
-        found.add(volume_facts.STALL)
+        found.add(STALL)
     return sorted(found)
 
 

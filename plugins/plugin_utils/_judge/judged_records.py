@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from .._run.directory import RunDirectory
 from .._run.findings import OTHER_MOUNT, STANDING, THROTTLED
-from .._run.parameters import is_asked
+from .._run.parameters import compares_with_baseline
 from .._run.profiles import profile_data
 from .._run.record import HostRecord
 from .._run.verdicts import INCONCLUSIVE
@@ -27,7 +27,9 @@ def judged_record(directory: RunDirectory, folder: str) -> HostRecord:
     The records of a merged run were judged by the original runs.
     """
     record = directory.records.read(folder)
-    record = judged_with(record, directory.comparisons.read(folder)) if is_asked(directory.run) else record
+    record = (
+        judged_with(record, directory.comparisons.read(folder)) if compares_with_baseline(directory.run) else record
+    )
     if directory.run.get("merged_from") or not directory.is_test:
         return record
     record = (

@@ -89,7 +89,7 @@ def merge_runs(
     for result in chosen:
         merged.records.write(*_with_tables(result.source, result.folder))
     for host in sorted(claimed):
-        merged.volumes.note(host, _all_volumes(host, sources))
+        merged.volumes.write(host, _all_volumes(host, sources))
     return merged
 
 
@@ -223,5 +223,5 @@ def _all_volumes(host: str, sources: list[RunDirectory]) -> list[dict[str, Any]]
     for source in sources:
         if host in source.expected_hosts:
             volumes.update({name: {"name": name} for name in source.volumes.expected(host)})
-            volumes.update({volume["name"]: volume for volume in source.volumes.noted(host) or []})
+            volumes.update({volume["name"]: volume for volume in source.volumes.read(host) or []})
     return list(volumes.values())

@@ -206,7 +206,7 @@ class Profile:
     compared directly and never certify. A pass that covers only slow phases shorter than ``episode_s`` does not
     certify. Values that are 0 or empty require nothing. ``workload`` is the workload whose runs certify.
     ``derived_from`` contains the name and version of each profile that this one extends; their content is included.
-    ``sections`` holds the sections about kinds of runs, by their keys (see ``_kinds/criteria.py``); empty ones are left
+    ``sections`` holds the sections about kinds of runs, by their keys (see ``_kinds/facets.py``); empty ones are left
     out.
     """
 

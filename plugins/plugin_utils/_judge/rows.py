@@ -124,5 +124,5 @@ def why_no_figure(limit: Limit, record: HostRecord) -> dict[str, Any]:
 
 
 def _slowest(record: HostRecord) -> int | None:
-    slowest = ((record.own or {}).get("facts") or {}).get(_SLOWEST)
+    slowest = ((record.kind_data or {}).get("facts") or {}).get(_SLOWEST)
     return slowest if isinstance(slowest, int) else None

@@ -32,7 +32,7 @@ KINDS: dict[str, Kind] = {kind.name: kind for kind in (DEFAULT, Observation(), P
 _OF_RECORDS = {**KINDS, CHECK_MODE.name: CHECK_MODE}
 _NONE = Kind()
 
-OWN_KEYS = tuple(kind.own_key for kind in KINDS.values() if kind.own_key)
+DATA_KEYS = tuple(kind.data_key for kind in KINDS.values() if kind.data_key)
 """The keys of record.json and report.json for data that only records of one kind have."""
 
 OF_PROFILES = {kind.profile_key: kind for kind in KINDS.values() if kind.profile_key}
@@ -58,7 +58,7 @@ def kind_named(name: str) -> Kind:
     return _OF_RECORDS.get(name, _NONE)
 
 
-def by_own_key(name: str, own: Any) -> dict[str, Any]:
+def by_data_key(name: str, data: Any) -> dict[str, Any]:
     """Return the data that only records of one kind have, under the key of that kind. The keys of the other kinds hold
     None."""
-    return {key: own if key == kind_named(name).own_key else None for key in OWN_KEYS}
+    return {key: data if key == kind_named(name).data_key else None for key in DATA_KEYS}

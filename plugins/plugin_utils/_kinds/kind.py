@@ -12,10 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .criteria import Criteria
-    from .memory import Memory
-    from .opening import Opening
-    from .view import View
+    from .facets import Criteria, Memory, Opening, View
 
 
 class Kind:
@@ -26,7 +23,7 @@ class Kind:
     """The value of ``kind`` in run.json and in the records of the run. Empty for a record that only states why there is
     no result."""
 
-    own_key = ""
+    data_key = ""
     """The key of record.json for data that only records of this kind have; empty if there is no such data."""
 
     profile_key = ""
@@ -72,7 +69,7 @@ class Kind:
     stored = "certificates"
     """What a run of this kind stores in the history, as a phrase for messages."""
 
-    held_against = "certificates"
+    compared_with = "certificates"
     """What the hosts of a run are compared with before they are judged, as a phrase for messages."""
 
     why_untested = ""
@@ -98,11 +95,11 @@ class Kind:
 
     facets: tuple[str, ...] = ()
     """The modules among criteria.py, opening.py, memory.py and view.py that the kind's folder contains. For the others,
-    the default modules beside this file are used."""
+    the defaults in facets.py are used."""
 
     @cached_property
-    def own_shape(self) -> Any:
-        """The shape (see ``_run/shapes.py``) of the data under ``own_key``."""
+    def data_shape(self) -> Any:
+        """The shape (see ``_run/shapes.py``) of the data under ``data_key``."""
         return dict
 
     @cached_property
@@ -128,8 +125,8 @@ class Kind:
     def _facet(self, name: str) -> Any:
         """Return the facet with this name, imported on demand, so that judging a run does not import the code that
         shows it."""
-        package = type(self).__module__ if name in self.facets else __package__
-        return getattr(importlib.import_module(f"{package}.{name}"), name.capitalize())()
+        module = f"{type(self).__module__}.{name}" if name in self.facets else f"{__package__}.facets"
+        return getattr(importlib.import_module(module), name.capitalize())()
 
     def in_its_terms(self, message: str) -> str:
         """Return a message about the variables of a certification, reworded for the variables of a run of this kind."""

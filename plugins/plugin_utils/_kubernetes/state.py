@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -123,14 +123,7 @@ def _ended_badly(seen: Seen, pod: Object) -> str:
             f"the pod was ended by Kubernetes ({_text(_get(pod, 'status', 'reason'))}): "
             f"{_text(_get(pod, 'status', 'message'))}"
         )
-    failed = next(
-        (
-            each
-            for each in _list(_get(seen.job, "status", "conditions"))
-            if each.get("type") == "Failed" and each.get("status") == "True"
-        ),
-        {},
-    )
+    failed = _condition(seen.job, "Failed", "True")
     if failed and status is None:
         return f"the job failed ({_text(failed.get('reason'))}): {_text(failed.get('message'))}"
     return ""
@@ -148,20 +141,9 @@ def _never_starts(seen: Seen, pod: Object) -> str:
         )
     if reason in _CANNOT_START:
         return f"the container cannot be started: {message or reason}"
-    if not pod:
-        refused = next(
-            (
-                event
-                for event in _warnings(seen)
-                if event.get("reason") == "FailedCreate" and "forbidden" in _text(event.get("message"))
-            ),
-            None,
-        )
-        return (
-            f"forbidden: the cluster does not let the job create its pod: {_text(refused['message'])}"
-            if refused
-            else ""
-        )
+    for event in [] if pod else _warnings(seen):
+        if event.get("reason") == "FailedCreate" and "forbidden" in _text(event.get("message")):
+            return f"forbidden: the cluster does not let the job create its pod: {_text(event['message'])}"
     return ""
 
 
@@ -169,14 +151,7 @@ def _waited_too_long(seen: Seen, pod: Object, node: str) -> str:
     last = next((_text(event.get("message")) for event in reversed(_warnings(seen)) if event.get("message")), "")
     because = f": {last}" if last else ""
     waited = f"after {seen.waited_s:.0f} s"
-    unschedulable = next(
-        (
-            _text(each.get("message"))
-            for each in _list(_get(pod, "status", "conditions"))
-            if each.get("type") == "PodScheduled" and each.get("status") == "False" and each.get("message")
-        ),
-        "",
-    )
+    unschedulable = _text(_condition(pod, "PodScheduled", "False").get("message"))
     if _get(seen.claim, "status", "phase") not in ("Bound", None):
         because = because or (f": {unschedulable}" if unschedulable else "")
         return (
@@ -206,18 +181,19 @@ def _terminated(pod: Object) -> Object:
 
 def _warnings(seen: Seen) -> list[Object]:
     """Return the warnings about the objects of this test, oldest first."""
-    return sorted(_own_warnings(seen), key=lambda event: _text(event.get("lastTimestamp") or event.get("eventTime")))
-
-
-def _own_warnings(seen: Seen) -> Iterator[Object]:
     names = {_text(_get(each, "metadata", "name")) for each in (seen.job, seen.claim, *seen.pods)} - {""}
-    for event in seen.events:
-        if (
-            isinstance(event, Mapping)
-            and event.get("type") == "Warning"
-            and _text(_get(event, "involvedObject", "name")) in names
-        ):
-            yield event
+    warnings = [
+        event
+        for event in _list(list(seen.events))
+        if event.get("type") == "Warning" and _text(_get(event, "involvedObject", "name")) in names
+    ]
+    return sorted(warnings, key=lambda event: _text(event.get("lastTimestamp") or event.get("eventTime")))
+
+
+def _condition(found: Object, kind: str, status: str) -> Object:
+    """Return the condition of an object with a type and a status; empty if it has none."""
+    conditions = _list(_get(found, "status", "conditions"))
+    return next((each for each in conditions if (each.get("type"), each.get("status")) == (kind, status)), {})
 
 
 def _get(found: Any, *keys: str) -> Any:

@@ -56,7 +56,7 @@ def cut_record(
         verdict=verdict,
         findings=found,
         reasons=[in_words(each, words_of("")) for each in found],
-        own={
+        kind_data={
             **durability,
             "cut_count": asked,
             "cuts": cuts,

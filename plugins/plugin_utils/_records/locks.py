@@ -57,7 +57,7 @@ def lock_record(
         verdict=worst(each["verdict"] for each in found),
         findings=found,
         reasons=[in_words(each, words) for each in found],
-        own={
+        kind_data={
             "pairs": [
                 {
                     **pair,

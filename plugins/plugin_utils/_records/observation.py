@@ -16,7 +16,7 @@ from .._english.findings import in_words
 from .._english.verdicts import NOTHING_MEASURED
 from .._judge.notes import clock_notes
 from .._kinds import CHECK_MODE, kind_named
-from .._run.findings import INTERRUPTED, PREFLIGHT, TOLD, Finding, finding
+from .._run.findings import INTERRUPTED, PREFLIGHT, SOURCE_MESSAGE, Finding, finding
 from .._run.record import HostRecord
 from .._run.table_reader import TablesError
 from .._run.tables import parse_tables
@@ -58,11 +58,11 @@ def observed(
         workspace=workspace,
         load_unit=tables.run.get("load_unit", ""),
         tester=tester_of(tables),
-        own=dict(seen),
+        kind_data=dict(seen),
     )
     notes = [
         *clock_notes(run, facts),
-        *(finding(TOLD, None, text=str(problem)) for problem in seen.get("problems") or []),
+        *(finding(SOURCE_MESSAGE, None, text=str(problem)) for problem in seen.get("problems") or []),
     ]
     kind = kind_named(OBSERVATION)
     if not kind.criteria.judges(profile.sections.get(kind.profile_key)):

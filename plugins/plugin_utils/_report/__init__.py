@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from ...module_utils._command_lines import extra_variable
 from .._records.fleet import REPORT, judge_run
 from .._run.directory import RunDirectory
+from .._run.environment import as_started, vanishes
 from .._run.files import read_file, write_text
 from .._run.names import SIGNATURE, SUMMARY
-from .._run.surroundings import as_started, vanishes
 from .formats import RENDERERS
 from .model import build_model
 

@@ -590,7 +590,7 @@ class _Reader:
             else "",
             comparison=_safe(record.comparison or {}),
             power_cuts=_plain(record.power_cuts),
-            own=_safe(record.own or {}),
+            own=_safe(record.kind_data or {}),
             leftovers=[printable(item) for item in entry["leftovers"]],
             decisive=[_decisive(group) for group in groups],
             spans=[_span(group) for group in groups],

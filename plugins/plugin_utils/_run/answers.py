@@ -44,19 +44,20 @@ def read_list(value: Any, quantities: bool = False) -> list[Any]:
 
 def read_dictionary(value: Any) -> Mapping[Any, Any]:
     """Return a dictionary, which may be given as a string that contains YAML or JSON. Raises ValueError."""
-    found = parse_yaml(value) if isinstance(value, str) else value
-    if not isinstance(found, Mapping):
-        raise ValueError(f"{shown(value)} is not a dictionary: write it as YAML or JSON")
-    return found
+    return _parsed(value, Mapping, "a dictionary")
 
 
 def read_yaml_list(value: Any) -> list[Any]:
     """Return a list whose elements are dictionaries. If the value is a string, it must be YAML or JSON. Raises
     ValueError."""
+    return list(_parsed(value, (list, tuple), "a list of dictionaries"))
+
+
+def _parsed(value: Any, types: Any, what: str) -> Any:
     found = parse_yaml(value) if isinstance(value, str) else value
-    if not isinstance(found, (list, tuple)):
-        raise ValueError(f"{shown(value)} is not a list of dictionaries: write it as YAML or JSON")
-    return list(found)
+    if not isinstance(found, types):
+        raise ValueError(f"{shown(value)} is not {what}: write it as YAML or JSON")
+    return found
 
 
 def is_pasted(value: Any) -> bool:

@@ -120,7 +120,7 @@ def _write_members(stream: IO[bytes], directory: str, run_id: str) -> None:
         if members > MOST_MEMBERS or left < 0:
             raise ArchiveError(f"it has more than {MOST_MEMBERS} files or {MOST_BYTES >> 30} GiB")
         first, *parts = member.name.split("/")
-        if first != run_id or not all(map(_is_harmless, parts)):
+        if first != run_id or not all(len(part) <= 255 and _PART.match(part) for part in parts):
             raise ArchiveError(f"{member.name[:200]!r} is not the name of a file of this run")
         path = os.path.join(directory, *parts)
         if member.type == tarfile.REGTYPE and parts and 0 <= member.size <= MOST_FILE_BYTES:
@@ -145,7 +145,3 @@ def _read(stream: IO[bytes], size: int) -> bytes:
     if len(content) != size:
         raise ArchiveError("it ends too early")
     return content
-
-
-def _is_harmless(part: str) -> bool:
-    return len(part) <= 255 and bool(_PART.match(part))

@@ -11,6 +11,17 @@ from typing import Any
 Row = dict[str, Any]
 """A row by column name: int, float or str, or None if the field is empty."""
 
+
+def stream_key(row: Row) -> tuple[Any, ...]:
+    """Return the step, the stream and the operation of a row."""
+    return row["step"], row["stream"], row["operation"]
+
+
+def worker_key(row: Row) -> tuple[Any, ...]:
+    """Return the step, the stream, the operation and the worker of a row."""
+    return row["step"], row["stream"], row["operation"], row["worker"]
+
+
 Step = tuple[int, int | None]
 """The load point and the size of a step. Each is None if the step has none."""
 

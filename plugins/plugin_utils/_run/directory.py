@@ -36,8 +36,8 @@ from .._kinds.kind import Kind
 from .files import LARGE_RUN_HOSTS, replace_link, write_file
 from .findings import is_finding
 from .moment import utc_now
-from .names import HOSTS, MANIFEST, RUN, VERDICT, is_run_id, latest, new_run_id, volume_folder
-from .orders import Certificates, Orders, Samples, Volumes, comparisons, power_cuts
+from .names import COMPARISON, HOSTS, MANIFEST, POWER_CUTS, RUN, VERDICT, is_run_id, latest, new_run_id, volume_folder
+from .orders import Certificates, Orders, Samples, StoredResults, Volumes
 from .records import Records
 from .run_files import (
     MAX_RUN_BYTES,
@@ -108,8 +108,8 @@ class RunDirectory:
         self.volumes = Volumes(self._files, self.records)
         self.orders = Orders(self._files)
         self.samples = Samples(self._files)
-        self.comparisons = comparisons(self._files)
-        self.power_cuts = power_cuts(self._files)
+        self.comparisons = StoredResults(self._files, COMPARISON, "The comparison")
+        self.power_cuts = StoredResults(self._files, POWER_CUTS, "What is known about power cuts")
         self.certificates = Certificates(self._files)
 
     @classmethod

@@ -75,11 +75,10 @@ def read_file(path: str, most: int) -> bytes:
     return content
 
 
-def replace_link(path: str, target: str) -> bool:
-    """Make ``path`` a symbolic link to ``target`` in one step. If ``path`` exists and is not a link, return False and
-    change nothing."""
+def replace_link(path: str, target: str) -> None:
+    """Make ``path`` a symbolic link to ``target`` in one step, unless ``path`` exists and is not a link."""
     if os.path.lexists(path) and not os.path.islink(path):
-        return False
+        return
     directory, name = os.path.split(path)
     aside = os.path.join(directory, f".{name}.{secrets.token_hex(6)}")
     os.symlink(target, aside)
@@ -88,7 +87,6 @@ def replace_link(path: str, target: str) -> bool:
     except OSError:
         os.unlink(aside)
         raise
-    return True
 
 
 def canonical(content: Any) -> str:

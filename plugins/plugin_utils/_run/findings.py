@@ -74,7 +74,7 @@ CLOCK, SHARED_DISK, UNSTEADY, NO_FLUSH, UNKNOWN_SHARES, AS_THEY_STAND, TORN, VOL
     "torn",
     "volume_limit",
 )
-SEARCH_ENDED, CLIMBED_TOGETHER, LEFT_OUT, MOVED, RETAINED, TOLD, SHORT_LEASE, WRONG_CLOCK = (
+SEARCH_ENDED, CLIMBED_TOGETHER, LEFT_OUT, MOVED, RETAINED, SOURCE_MESSAGE, SHORT_LEASE, WRONG_CLOCK = (
     "search_ended",
     "climbed_together",
     "left_out",
@@ -85,7 +85,7 @@ SEARCH_ENDED, CLIMBED_TOGETHER, LEFT_OUT, MOVED, RETAINED, TOLD, SHORT_LEASE, WR
     "wrong_clock",
 )
 """Notes about a measurement: a note has no verdict. It is stored in ``noted`` of a record, and its sentence in
-``notes``. TOLD is a message from a source."""
+``notes``. SOURCE_MESSAGE is a message from a source."""
 OTHER_MOUNT = "other_mount"
 """The finding that a volume MOVED although nobody named its new mount point."""
 NO_HOST, LEFTOVER, UNTESTED = "no_host", "leftover", "untested"
@@ -93,6 +93,11 @@ NO_HOST, LEFTOVER, UNTESTED = "no_host", "leftover", "untested"
 manager that a host left out was not tested on a host that shares its storage."""
 FORESEEN = "foreseen"
 """The findings about what a plan can neither decide nor certify, by cause."""
+
+STALL = "stall"
+VOLUME_FACTS = {IO_ERROR: "had an I/O error", STALL: "stalled beyond the limit", WRONG_DATA: "read back wrong data"}
+"""Facts about a volume that are true under every profile, each with the phrase about what the volume did. Lost writes
+would be another such fact, but power cuts have separate results."""
 
 OF_HISTORY = (BASELINE, POWER_CUTS_BEFORE)
 FAILED_OPERATION = (IO_ERROR, SHORT_WRITE, WRONG_DATA)

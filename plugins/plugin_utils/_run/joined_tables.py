@@ -24,37 +24,6 @@ ROUNDS = "rounds"
 _RUN = "run.csv"
 _STEP = "step"
 
-_LOADS = ("option_loads", "option_load_points", "option_applications")
-_SUMS = (
-    "steps_planned",
-    "steps_measured",
-    "planned_duration_s",
-    "initial_write_bytes",
-    "initial_write_ns",
-    "involuntary_context_switches",
-    "cpu_throttled_ns",
-    "device_read_bytes",
-    "device_written_bytes",
-    "own_written_bytes",
-    "foreign_io_bytes",
-    "swap_in_pages",
-    "swap_out_pages",
-    "major_faults",
-    "paged_in_bytes",
-    "paged_out_bytes",
-)
-_LARGEST = (
-    "initial_write_slowest_ns",
-    "cpu_steal_share",
-    "cpu_throttled_share",
-    "psi_cpu_some_share",
-    "psi_io_some_share",
-    "psi_memory_some_share",
-    "run_queue_wait_share",
-    "foreign_io_share",
-)
-_SMALLEST = ("cpu_idle_share", "initial_write_bytes_per_s")
-_FIRST = ("start_time_epoch_s", "start_time_utc")
 _FROZEN, _FROZEN_STEP = "oversleep_max_ns", "oversleep_max_step"
 _SAME = (
     "schema_version",
@@ -69,6 +38,71 @@ _SAME = (
 )
 
 Run = dict[str, str]
+
+
+def _first(texts: Sequence[str]) -> str:
+    return texts[0]
+
+
+def _united(texts: Sequence[str]) -> str:
+    """Return all items of some lists; only those of the last list if one of the lists is unknown."""
+    known = texts if all(texts) else texts[-1:]
+    return " ".join(dict.fromkeys(item for text in known for item in text.split()))
+
+
+def _sum(texts: Sequence[str]) -> str:
+    """Return the sum of some figures; empty if any of them is unknown."""
+    return str(sum(map(int, texts))) if all(texts) else ""
+
+
+def _largest(texts: Sequence[str]) -> str:
+    return max(filter(None, texts), key=float, default="")
+
+
+def _smallest(texts: Sequence[str]) -> str:
+    return min(filter(None, texts), key=float, default="")
+
+
+_JOINED = {
+    **dict.fromkeys(("start_time_epoch_s", "start_time_utc"), _first),
+    **dict.fromkeys(("option_loads", "option_load_points", "option_applications"), _united),
+    **dict.fromkeys(
+        (
+            "steps_planned",
+            "steps_measured",
+            "planned_duration_s",
+            "initial_write_bytes",
+            "initial_write_ns",
+            "involuntary_context_switches",
+            "cpu_throttled_ns",
+            "device_read_bytes",
+            "device_written_bytes",
+            "own_written_bytes",
+            "foreign_io_bytes",
+            "swap_in_pages",
+            "swap_out_pages",
+            "major_faults",
+            "paged_in_bytes",
+            "paged_out_bytes",
+        ),
+        _sum,
+    ),
+    **dict.fromkeys(
+        (
+            "initial_write_slowest_ns",
+            "cpu_steal_share",
+            "cpu_throttled_share",
+            "psi_cpu_some_share",
+            "psi_io_some_share",
+            "psi_memory_some_share",
+            "run_queue_wait_share",
+            "foreign_io_share",
+        ),
+        _largest,
+    ),
+    **dict.fromkeys(("cpu_idle_share", "initial_write_bytes_per_s"), _smallest),
+}
+"""How the texts of a key of run.csv are joined. The texts of all other keys are those of the last round."""
 
 
 def join_tables(rounds: Sequence[Mapping[str, bytes]]) -> dict[str, bytes]:
@@ -116,13 +150,7 @@ def _join_rows(name: str, tables: Sequence[bytes | None], first_steps: Sequence[
 
 def _join_runs(runs: Sequence[Run], first_steps: Sequence[int]) -> bytes:
     joined = {key: value for key, value in runs[-1].items() if key != "complete"}
-    joined.update({key: runs[0][key] for key in _FIRST if key in runs[0]})
-    joined.update({key: _united([run[key] for run in runs]) for key in _LOADS if all(run.get(key) for run in runs)})
-    joined.update({key: _sum([run.get(key, "") for run in runs]) for key in _SUMS if key in joined})
-    for keys, choose in ((_LARGEST, max), (_SMALLEST, min)):
-        joined.update(
-            {key: choose(found, key=float) for key in keys if (found := [run[key] for run in runs if run.get(key)])}
-        )
+    joined.update({key: join([run.get(key, "") for run in runs]) for key, join in _JOINED.items() if key in joined})
     frozen = [
         (float(run[_FROZEN]), run, first_step)
         for run, first_step in zip(runs, first_steps, strict=True)
@@ -142,15 +170,6 @@ def _join_runs(runs: Sequence[Run], first_steps: Sequence[int]) -> bytes:
             ["complete", "1"],
         ]
     )
-
-
-def _united(lists: Sequence[str]) -> str:
-    return " ".join(dict.fromkeys(item for text in lists for item in text.split()))
-
-
-def _sum(values: Sequence[str]) -> str:
-    """Return the sum of some figures; empty if any of them is unknown."""
-    return str(sum(map(int, values))) if all(values) else ""
 
 
 def _written(rows: Sequence[Sequence[str]]) -> bytes:

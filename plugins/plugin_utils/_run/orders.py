@@ -13,11 +13,9 @@ from typing import Any
 
 from .names import (
     CERTIFICATE,
-    COMPARISON,
     DISCOVERED,
     HOSTS,
     ORDER,
-    POWER_CUTS,
     SAMPLES,
     VOLUMES,
     host_folder,
@@ -51,11 +49,15 @@ _ORDER = Keys(
 """The structure of order.json."""
 
 
-class Orders:
-    """The order for each volume and, in a search, the order for each of its rounds."""
+class _Stored:
+    """Data that is stored in the files of a run."""
 
     def __init__(self, files: RunFiles) -> None:
         self._files = files
+
+
+class Orders(_Stored):
+    """The order for each volume and, in a search, the order for each of its rounds."""
 
     def write(self, order: Mapping[str, Any]) -> None:
         """Record what a host is ordered to measure, before it is started. Raises RunDirectoryError."""
@@ -83,11 +85,8 @@ class Orders:
         return {name: content for name, content in tables.items() if content is not None}
 
 
-class Samples:
+class Samples(_Stored):
     """The output of an observation's source for each volume, with its bytes unchanged."""
-
-    def __init__(self, files: RunFiles) -> None:
-        self._files = files
 
     def size(self, host: str, volume: str) -> int:
         """Return how many bytes are stored."""
@@ -121,22 +120,22 @@ class Samples:
 MAX_CERTIFICATE_BYTES = 16 << 20
 
 
-class Said:
-    """A file with a result about the volume of a folder, in addition to the record, which compares the volume with its
-    limits. ``name`` is the name of the file, and ``what`` describes its content."""
+class StoredResults:
+    """Files with a result from the history about the volume of a folder, in addition to the record, which compares the
+    volume with its limits. ``name`` is the name of each file, and ``what`` describes its content."""
 
     def __init__(self, files: RunFiles, name: str, what: str) -> None:
         self._files = files
         self._name = name
         self._what = what
 
-    def write(self, folder: str, said: Mapping[str, Any]) -> None:
+    def write(self, folder: str, result: Mapping[str, Any]) -> None:
         """Write the result, and remove data that it makes obsolete. Nothing is removed if the result is unchanged.
         Raises RunDirectoryError."""
-        if self.read(folder) == said:
+        if self.read(folder) == result:
             return
         with self._files.writing(self._what, folder, self._name):
-            self._files.write_json(folder, self._name, said)
+            self._files.write_json(folder, self._name, result)
             self._files.outdate(folder)
 
     def read(self, folder: str) -> dict[str, Any] | None:
@@ -149,21 +148,8 @@ class Said:
             return {}
 
 
-def comparisons(files: RunFiles) -> Said:
-    """Return the files with the comparisons of volumes with their baselines."""
-    return Said(files, COMPARISON, "The comparison")
-
-
-def power_cuts(files: RunFiles) -> Said:
-    """Return the files with the results of power cuts that the history contains for measured volumes."""
-    return Said(files, POWER_CUTS, "What is known about power cuts")
-
-
-class Certificates:
+class Certificates(_Stored):
     """The certificates of records, as they were written."""
-
-    def __init__(self, files: RunFiles) -> None:
-        self._files = files
 
     def write(self, folder: str, text: str) -> None:
         """Write the certificate of the record in a folder. Raises RunDirectoryError."""
@@ -185,7 +171,7 @@ class Volumes:
         self._files = files
         self._records = records
 
-    def note(self, host: str, volumes: Iterable[Mapping[str, Any]]) -> None:
+    def write(self, host: str, volumes: Iterable[Mapping[str, Any]]) -> None:
         """Record the volumes that a host is expected to report, each with its ``name`` and any other data from the
         plan. Raises RunDirectoryError.
 
@@ -206,7 +192,7 @@ class Volumes:
             self._files.write(host_folder(host), DISCOVERED, text.encode())
         return self._files.path(host_folder(host), DISCOVERED)
 
-    def noted(self, host: str) -> list[dict[str, Any]] | None:
+    def read(self, host: str) -> list[dict[str, Any]] | None:
         """Return the recorded data about the volumes that a host is expected to report, or None if nothing was
         recorded. Raises RunDirectoryError."""
         names = (host_folder(host), VOLUMES)
@@ -223,9 +209,9 @@ class Volumes:
     def expected(self, host: str) -> list[str]:
         """Return the names of the volumes that a host is expected to report: as recorded, or else the volumes that it
         reported, or else the default volume."""
-        noted = self.noted(host)
-        if noted is not None:
-            return [volume["name"] for volume in noted]
+        recorded = self.read(host)
+        if recorded is not None:
+            return [volume["name"] for volume in recorded]
         return [self._records.read(folder).volume for folder in self._records.folders_of(host)] or [DEFAULT_VOLUME]
 
     def missing(self, hosts: Iterable[str]) -> list[tuple[str, str]]:
@@ -235,7 +221,7 @@ class Volumes:
         return [(host, volume) for host in hosts for volume in self._missing_of(host, safe_name(host) in filed)]
 
     def _missing_of(self, host: str, has_folder: bool) -> list[str]:
-        noted = self.noted(host) if has_folder else None
-        if noted is None:
+        recorded = self.read(host) if has_folder else None
+        if recorded is None:
             return [] if has_folder and self._records.folders_of(host) else [DEFAULT_VOLUME]
-        return [volume["name"] for volume in noted if not self._records.has(host, volume["name"])]
+        return [volume["name"] for volume in recorded if not self._records.has(host, volume["name"])]

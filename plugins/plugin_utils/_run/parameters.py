@@ -82,7 +82,7 @@ CERTIFICATES = "certificates"
 """The kinds of baselines: the newest certificates of each volume, or named certificates."""
 
 
-def is_asked(run: Mapping[str, Any]) -> bool:
+def compares_with_baseline(run: Mapping[str, Any]) -> bool:
     """Whether the hosts of a run are to be compared with a baseline. A merged run contains the comparisons of its
     original runs."""
     return bool((run.get("baseline") or {}).get("kind")) and not run.get("merged_from")

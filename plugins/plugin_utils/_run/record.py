@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .._kinds import DEFAULT, by_own_key, kind_named
+from .._kinds import DEFAULT, by_data_key, kind_named
 from .findings import is_data, is_finding
 from .shapes import NUMBER, PLAIN, Items, Keys, Maybe, Where, check
 
@@ -79,13 +79,14 @@ class HostRecord:
     ``kind`` is ``measurement``, ``error`` (nothing was measured; ``error`` holds stage, verdict and reason),
     ``preflight`` (nothing was to be measured; there is no verdict), ``observation`` (a live queue manager was watched;
     there is a verdict only if the profile requires one, and never a certificate) or ``durability`` (its power was cut
-    while it wrote). ``own`` is the data that only records of this kind have; record.json contains it under the kind's
-    ``own_key``. ``power_cuts`` holds the results of power cuts in the history for a measured volume. ``tables`` holds
-    the size and the SHA-256 of each table by its name. ``comparison`` is the result of the comparison with a baseline,
-    and its ``limits_verdict`` is the verdict without the comparison. It is None if no comparison was requested.
+    while it wrote). ``kind_data`` is the data that only records of this kind have; record.json contains it under the
+    kind's ``data_key``. ``power_cuts`` holds the results of power cuts in the history for a measured volume. ``tables``
+    holds the size and the SHA-256 of each table by its name. ``comparison`` is the result of the comparison with a
+    baseline, and its ``limits_verdict`` is the verdict without the comparison. It is None if no comparison was
+    requested.
     ``capacity`` holds the result of each load point, and the highest load that passes; None if there is only one load
     point. ``profile`` is the name, the version and the SHA-256 of the profile that judged the volume; None for a host
-    that is in none of the merged runs. ``volume_facts`` are the facts of ``_run/volume_facts.py`` that the run showed.
+    that is in none of the merged runs. ``volume_facts`` are those of ``findings.VOLUME_FACTS`` that the run showed.
     ``findings`` are described in ``_run/findings.py``; ``noted`` holds the ``notes`` as findings. ``standing`` is a
     fact in the history that prevents this run from being a pass.
     """
@@ -111,7 +112,7 @@ class HostRecord:
     tables: dict[str, dict[str, Any]] = field(default_factory=dict)
     comparison: dict[str, Any] | None = None
     capacity: dict[str, Any] | None = None
-    own: dict[str, Any] | None = None
+    kind_data: dict[str, Any] | None = None
     power_cuts: dict[str, Any] | None = None
     profile: dict[str, Any] | None = None
     volume_facts: list[str] = field(default_factory=list)
@@ -133,7 +134,8 @@ class HostRecord:
         """Return the content for record.json."""
         data: dict[str, Any] = {}
         for each in dataclasses.fields(self):
-            data.update(by_own_key(self.kind, self.own) if each.name == _OWN else {each.name: getattr(self, each.name)})
+            value = getattr(self, each.name)
+            data.update(by_data_key(self.kind, value) if each.name == _KIND_DATA else {each.name: value})
         return data
 
     @classmethod
@@ -141,13 +143,13 @@ class HostRecord:
         """Return the record in ``data``, which is untrusted. Raises RecordError."""
         check(data, _SHAPE, lambda part: RecordError(f"has no usable {part}"))
         kind = kind_named(data["kind"])
-        own = data.get(kind.own_key) if kind.own_key else None
+        kind_data = data.get(kind.data_key) if kind.data_key else None
         check(
-            {kind.own_key: own},
-            Keys({kind.own_key: Maybe(kind.own_shape)}),
+            {kind.data_key: kind_data},
+            Keys({kind.data_key: Maybe(kind.data_shape)}),
             lambda part: RecordError(f"has no usable {part}"),
         )
-        return cls(own=own, **{name: data[name] for name in _NAMES if data.get(name) is not None})
+        return cls(kind_data=kind_data, **{name: data[name] for name in _NAMES if data.get(name) is not None})
 
 
 def host_label(host: str, volume: str) -> str:
@@ -164,8 +166,8 @@ def _shape_of(each: dataclasses.Field[Any]) -> Any:
     return wanted if each.name in ("host", "volume", "kind") else Maybe(wanted)
 
 
-_OWN = "own"
-_FIELDS = tuple(each for each in dataclasses.fields(HostRecord) if each.name != _OWN)
+_KIND_DATA = "kind_data"
+_FIELDS = tuple(each for each in dataclasses.fields(HostRecord) if each.name != _KIND_DATA)
 _NAMES = tuple(each.name for each in _FIELDS)
 _SHAPE = Keys(
     {

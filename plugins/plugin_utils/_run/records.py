@@ -73,23 +73,21 @@ class Records:
                 f"The record of {host!r} cannot be removed from {self._files.root}: {error.strerror or error}."
             ) from None
 
-    def note_leftovers(self, host: str, volume: str, left: Iterable[str]) -> bool:
-        """Add the items that the run left behind on the host to a stored record. Returns False if there is no stored
-        record. Raises RunDirectoryError."""
-        return self.amend(host, volume, lambda record: replace(record, leftovers=[str(item) for item in left]))
-
-    def note_own(self, host: str, volume: str, more: Mapping[str, Any]) -> bool:
-        """Add data to the kind-specific data of a stored record. Returns False if there is no stored record. Raises
+    def note_leftovers(self, host: str, volume: str, left: Iterable[str]) -> None:
+        """Add the items that the run left behind on the host to a stored record, if there is one. Raises
         RunDirectoryError."""
-        return self.amend(host, volume, lambda record: replace(record, own={**(record.own or {}), **more}))
+        self.amend(host, volume, lambda record: replace(record, leftovers=[str(item) for item in left]))
 
-    def note_standing(self, host: str, volume: str, reason: str) -> bool:
-        """Note in a stored record why its volume cannot pass, whatever its figures are. An empty ``reason`` means that
-        it can pass. Returns False if there is no stored record. Raises RunDirectoryError."""
+    def add_kind_data(self, host: str, volume: str, more: Mapping[str, Any]) -> None:
+        """Add data to the kind-specific data of a stored record, if there is one. Raises RunDirectoryError."""
+        self.amend(host, volume, lambda record: replace(record, kind_data={**(record.kind_data or {}), **more}))
+
+    def note_standing(self, host: str, volume: str, reason: str) -> None:
+        """Note in a stored record, if there is one, why its volume cannot pass, whatever its figures are. An empty
+        ``reason`` means that it can pass. Raises RunDirectoryError."""
         record = self.find(host, volume)
-        if record is None or (record.standing or "") == reason:
-            return record is not None
-        return self.amend(host, volume, lambda record: replace(record, standing=reason or None))
+        if record is not None and (record.standing or "") != reason:
+            self.amend(host, volume, lambda record: replace(record, standing=reason or None))
 
     def amend(self, host: str, volume: str, change: Callable[[HostRecord], HostRecord]) -> bool:
         """Change a stored record. Returns False if there is no stored record. Raises RunDirectoryError."""

@@ -50,8 +50,7 @@ def fits(value: Any, shape: AnyShape) -> bool:
 class Keys(Shape):
     """An object whose values under certain keys have given shapes.
 
-    The keys in ``needed`` must not be absent, even if they may hold None. ``every`` is the shape of each value. With
-    ``only``, no other keys are allowed.
+    The keys in ``needed`` must not be absent, even if they may hold None. ``every`` is the shape of each value.
     """
 
     def __init__(
@@ -60,7 +59,6 @@ class Keys(Shape):
         *,
         needed: Collection[str] = (),
         every: AnyShape = object,
-        only: bool = False,
     ) -> None:
         # Plain types are checked here without a function call, because the records of a fleet have many rows.
         self._types = [(key, shape) for key, shape in keys.items() if not isinstance(shape, Shape)]
@@ -68,10 +66,9 @@ class Keys(Shape):
         self._needed = needed
         self._every = every
         self._fits_every = every.is_true if isinstance(every, Where) else lambda each: fits(each, every)
-        self._only = set(keys) if only else None
 
     def misfit(self, value: Any) -> str | None:
-        if not isinstance(value, dict) or (self._only is not None and set(value) != self._only):
+        if not isinstance(value, dict):
             return ""
         for key, types in self._types:
             if not isinstance(value.get(key), types):

@@ -10,7 +10,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .columns import ALL_OPERATIONS, ALL_STREAMS, ALL_WORKERS, MQ_LOG, OBSERVER, READ_SHARE, STREAMS, Row
+from .columns import (
+    ALL_OPERATIONS,
+    ALL_STREAMS,
+    ALL_WORKERS,
+    MQ_LOG,
+    OBSERVER,
+    READ_SHARE,
+    STREAMS,
+    Row,
+    stream_key,
+    worker_key,
+)
 from .table_reader import LARGEST_NUMBER, TablesError, quoted
 
 _ROUNDING_NS = 1
@@ -174,12 +185,10 @@ def check_over(
     """
     together: dict[tuple[Any, ...], int] = {}
     single: dict[tuple[Any, ...], int] = {}
-    workers = {
-        (row["step"], row["stream"], row["operation"], row["worker"]) for row in counted if row["worker"] != ALL_WORKERS
-    }
+    workers = {worker_key(row) for row in counted if row["worker"] != ALL_WORKERS}
     seen = set()
     for number, row in enumerate(rows, start=2):
-        of_all, stream = row["worker"] == ALL_WORKERS, (row["step"], row["stream"], row["operation"])
+        of_all, stream = row["worker"] == ALL_WORKERS, stream_key(row)
         if row["over_ns"] not in (thresholds_ns if of_all else worker_thresholds_ns):
             listed = "option_over_ns" if of_all else "over_worker_ns"
             raise TablesError(
@@ -214,9 +223,9 @@ def check_batches(rows: list[Row], workers: list[Row]) -> None:
     batches must be in order and contain all of its operations."""
     found: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
-        found.setdefault((row["step"], row["stream"], row["operation"], row["worker"]), []).append(row)
+        found.setdefault(worker_key(row), []).append(row)
     for row in workers:
-        parts = found.pop((row["step"], row["stream"], row["operation"], row["worker"]), [])
+        parts = found.pop(worker_key(row), [])
         place = f"worker {row['worker']} in step {row['step']}"
         if [part["batch"] for part in parts] != list(range(1, len(parts) + 1)):
             raise TablesError(f"batches.csv does not have each batch of {place} once.")

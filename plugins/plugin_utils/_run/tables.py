@@ -11,8 +11,7 @@ from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from typing import Any
 
-from .columns import ALL_OPERATIONS, ALL_STREAMS, ALL_WORKERS, BLOCK, KEY_COLUMNS, OBSERVER, Row
-from .layout import Layout
+from .columns import ALL_OPERATIONS, ALL_STREAMS, ALL_WORKERS, BLOCK, KEY_COLUMNS, OBSERVER, Row, stream_key, worker_key
 from .table_checks import check_batches, check_fidelity, check_over, check_steps, is_of_averages, is_of_streams
 from .table_reader import (
     DECIMAL_PATTERN,
@@ -24,7 +23,7 @@ from .table_reader import (
     read_integer,
     typed_rows,
 )
-from .words import LIVE_WORDS, Words, words_of
+from .words import LIVE_WORDS, Layout, Words, words_of
 
 SCHEMA_VERSION = 1
 
@@ -216,14 +215,14 @@ class Tables:
         """Return the rows of results.csv that make up a row: the rows of all streams, the rows of a stream's
         operations, or the rows of the same stream and operation."""
         if row["operation"] != ALL_OPERATIONS:
-            return self._rows.get(_stream_key(row), [])
+            return self._rows.get(stream_key(row), [])
         of_step = [each for each in self.results if each["step"] == row["step"] and each["operation"] != ALL_OPERATIONS]
         return [each for each in of_step if row["stream"] in (ALL_STREAMS, each["stream"])]
 
     def seconds_of(self, row: Row) -> list[Row]:
         """Return the rows of intervals.csv of a step's stream and operation, in the order of the table. For a row that
         is the sum of others, their seconds are added up."""
-        keys = dict.fromkeys(map(_stream_key, self.parts_of(row)))
+        keys = dict.fromkeys(map(stream_key, self.parts_of(row)))
         found = [self._seconds.get(key, []) for key in keys]
         return found[0] if len(found) == 1 else _added(found)
 
@@ -232,18 +231,18 @@ class Tables:
         sums."""
         return [
             over
-            for key in dict.fromkeys(map(_stream_key, self.parts_of(row)))
+            for key in dict.fromkeys(map(stream_key, self.parts_of(row)))
             for over in self._over.get((*key, row["worker"]), [])
         ]
 
     def batches_of(self, row: Row) -> list[Row]:
         """Return the rows of batches.csv of an individual worker among several."""
-        return self._batches.get(_worker_key(row), [])
+        return self._batches.get(worker_key(row), [])
 
     def together_with(self, row: Row) -> Row:
         """Return the row of all workers of a step's stream and operation."""
         return (
-            next(each for each in self._rows.get(_stream_key(row), [row]) if each["worker"] == ALL_WORKERS)
+            next(each for each in self._rows.get(stream_key(row), [row]) if each["worker"] == ALL_WORKERS)
             if row["worker"] != ALL_WORKERS
             else row
         )
@@ -251,28 +250,23 @@ class Tables:
     def latencies_of(self, row: Row) -> list[tuple[int, int]]:
         """Return the histogram of a row of all workers: pairs of upper bound in ns and operations; bounds may occur
         more than once."""
-        keys = {_stream_key(each) for each in self.parts_of(row)}
-        return [
-            (bucket["latency_upper_ns"], bucket["operations"])
-            for bucket in self.histogram
-            if _stream_key(bucket) in keys and bucket["worker"] == row["worker"]
-        ]
+        return self._counts(self.histogram, "latency_upper_ns", row, self.parts_of(row))
 
     def responses_of(self, row: Row) -> list[tuple[int, int]]:
         """Return the histogram of the response times of a row of all workers, in the same way."""
-        key = _stream_key(row)
-        return [
-            (bucket["response_upper_ns"], bucket["operations"])
-            for bucket in self.responses
-            if _stream_key(bucket) == key and bucket["worker"] == row["worker"]
-        ]
+        return self._counts(self.responses, "response_upper_ns", row, [row])
+
+    @staticmethod
+    def _counts(buckets: list[Row], bound: str, row: Row, parts: list[Row]) -> list[tuple[int, int]]:
+        keys = {(*stream_key(part), row["worker"]) for part in parts}
+        return [(bucket[bound], bucket["operations"]) for bucket in buckets if worker_key(bucket) in keys]
 
     def workers_of(self, row: Row) -> int:
         """Return how many workers the stream of a row had, or how many all streams together had. A worker performs all
         kinds of operations of its stream."""
         if row["operation"] != ALL_OPERATIONS:
-            return self._workers.get(_stream_key(row), 0)
-        of_stream = {each["stream"]: self._workers[_stream_key(each)] for each in self.parts_of(row)}
+            return self._workers.get(stream_key(row), 0)
+        of_stream = {each["stream"]: self._workers[stream_key(each)] for each in self.parts_of(row)}
         return sum(of_stream.values())
 
     def repeats_all(self, row: Row) -> bool:
@@ -283,15 +277,13 @@ class Tables:
     def streams_together(self) -> list[Row]:
         """A row for each step and stream with the sums of its reads and writes: counts and rates. A stream with one
         operation keeps its own row."""
-        found: dict[tuple[Any, ...], list[Row]] = {}
-        for row in self.results:
-            if row["worker"] == ALL_WORKERS and row["stream"] != ALL_STREAMS:
-                found.setdefault((row["step"], row["stream"]), []).append(row)
+        parts = [row for row in self.results if row["worker"] == ALL_WORKERS and row["stream"] != ALL_STREAMS]
+        found = _by(lambda row: (row["step"], row["stream"]), parts)
         return [rows[0] if len(rows) == 1 else _together(rows) for rows in found.values()]
 
     @cached_property
     def _rows(self) -> dict[tuple[Any, ...], list[Row]]:
-        return _by(_stream_key, self.results)
+        return _by(stream_key, self.results)
 
     @cached_property
     def _workers(self) -> dict[tuple[Any, ...], int]:
@@ -299,15 +291,15 @@ class Tables:
 
     @cached_property
     def _seconds(self) -> dict[tuple[Any, ...], list[Row]]:
-        return _by(_stream_key, self.intervals)
+        return _by(stream_key, self.intervals)
 
     @cached_property
     def _over(self) -> dict[tuple[Any, ...], list[Row]]:
-        return _by(_worker_key, self.over)
+        return _by(worker_key, self.over)
 
     @cached_property
     def _batches(self) -> dict[tuple[Any, ...], list[Row]]:
-        return _by(_worker_key, self.batches)
+        return _by(worker_key, self.batches)
 
     def distributions(self) -> dict[tuple[int, str, str, int | None], list[tuple[int, int]]]:
         """Return histogram.csv without its batches: (upper bound in ns, operations) by load point, stream, operation
@@ -352,14 +344,6 @@ class Tables:
         return typed_rows(name, self._files[name], (*KEY_COLUMNS, *filled, *others), (*_FILLED, *filled))
 
 
-def _stream_key(row: Row) -> tuple[Any, ...]:
-    return row["step"], row["stream"], row["operation"]
-
-
-def _worker_key(row: Row) -> tuple[Any, ...]:
-    return *_stream_key(row), row["worker"]
-
-
 def _by(key: Callable[[Row], tuple[Any, ...]], rows: list[Row]) -> dict[tuple[Any, ...], list[Row]]:
     found: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
@@ -382,9 +366,7 @@ def _together(rows: list[Row]) -> Row:
 
 def _added(tables: list[list[Row]]) -> list[Row]:
     """Return the seconds of several streams or operations, added up."""
-    seconds: dict[int, list[Row]] = {}
-    for row in (row for rows in tables for row in rows):
-        seconds.setdefault(row["second"], []).append(row)
+    seconds = _by(lambda row: (row["second"],), [row for rows in tables for row in rows])
     return [_added_second(rows) for dummy, rows in sorted(seconds.items())]
 
 

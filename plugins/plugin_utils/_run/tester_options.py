@@ -153,7 +153,7 @@ def read(variables: Mapping[str, Any]) -> dict[str, Any]:
     return {each.name: _read(each, variables[each.variable]) for each in OPTIONS if each.variable in variables}
 
 
-def told(values: Mapping[str, Any]) -> dict[str, Any]:
+def options_for_tester(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options to pass to the tester: those ``values`` that differ from the tester's defaults and that the
     workload has.
 
@@ -161,7 +161,7 @@ def told(values: Mapping[str, Any]) -> dict[str, Any]:
     """
     workload = values.get("workload") or MQ_LOG
     given = {**values, "workload": None if workload == MQ_LOG else workload}
-    found = {each.name: _told(each, given.get(each.name)) for each in OPTIONS if each.belongs_to(workload)}
+    found = {each.name: _for_tester(each, given.get(each.name)) for each in OPTIONS if each.belongs_to(workload)}
     return {name: value for name, value in found.items() if value is not None}
 
 
@@ -246,7 +246,7 @@ _READERS = {
 }
 
 
-def _told(option: Option, value: Any) -> Any:
+def _for_tester(option: Option, value: Any) -> Any:
     """Return the tester's value of an option, or None if the default is used."""
     if option.kind in ("flag", "number") and not value:
         return None

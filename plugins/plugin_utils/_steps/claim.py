@@ -25,8 +25,7 @@ from .._fleet.progress import say
 from .._judge.early_end import counted_for
 from .._judge.judged_records import judged_records
 from .._judge.lock_limits import limits_of
-from .._kubernetes.api_failure import ClusterError, api_failure
-from .._kubernetes.cluster import SPARE_S, Cluster
+from .._kubernetes.cluster import SPARE_S, Cluster, ClusterError, api_failure
 from .._kubernetes.manifests import (
     Claim,
     ManifestError,
@@ -337,7 +336,7 @@ def told_of(directory: RunDirectory, host: str, volume: Mapping[str, Any]) -> di
     """Return the tester's options for a storage class. They are used to start its job, and are recorded in
     the order of this job."""
     return {
-        **volume["told"],
+        **volume["tester_options"],
         **counted_for(profile_of(directory.run, host)),
         "deadline": int(volume["deadline_s"]),
         "runId": directory.run["run_id"],

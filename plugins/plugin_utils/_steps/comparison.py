@@ -25,7 +25,7 @@ from .._history_action import (
     PLAY_HOSTS,
     STATUS_PAGE,
     FleetAction,
-    pages_beside,
+    existing_pages,
     versions_here,
 )
 from .._report.history.comparison_html import render_comparison
@@ -67,7 +67,7 @@ class Step(FleetAction):
         if self.write_to(options["report_dir"]):
             os.mkdir(folder)
             write_json(os.path.join(folder, JSON_FILE), comparison)
-            others = pages_beside(folder, [(STATUS_PAGE[0], f"../{STATUS_PAGE[1]}")])
+            others = existing_pages(folder, [(STATUS_PAGE[0], f"../{STATUS_PAGE[1]}")])
             write_text(os.path.join(folder, PAGE), render_comparison(comparison, statement, versions_here(), others))
         page = self.page(os.path.join(folder, PAGE))
         say(self._display, comparison_text(comparison, statement, page))
@@ -80,7 +80,7 @@ class Step(FleetAction):
             )
         )
         of_class = [f"{outcome}: {statement}"] if outcome != NON_INFERIOR and not own else []
-        told = self.told(
+        told = self.result(
             make_outcome(COMPARED, f"{outcome}: {statement}"), own, of_class, options["play_hosts"], task_vars
         )
         return {"outcome": outcome, "page": page, **told}

@@ -26,7 +26,7 @@ from .._history_action import (
     PLAY_HOSTS,
     STATUS_PAGE,
     FleetAction,
-    pages_beside,
+    existing_pages,
     versions_here,
 )
 from .._report.history.drift_html import render_drift
@@ -60,7 +60,7 @@ class Step(FleetAction):
             write_json(os.path.join(options["report_dir"], JSON_FILE), drift, compact=True)
             if not task_vars.get("ansible_limit"):  # a part of a class says little about the class
                 self._write_declines(options, drift)
-            others = pages_beside(options["report_dir"], [STATUS_PAGE])
+            others = existing_pages(options["report_dir"], [STATUS_PAGE])
             write_text(page, render_drift(drift, versions_here(), others))
         say(self._display, drift_text(drift, self.page(page)))
         beyond: dict[str, list[str]] = {}
@@ -76,7 +76,7 @@ class Step(FleetAction):
         if together:
             of_classes.append(f"slower as a class, two nights in a row: the volumes of {', '.join(together)}")
         outcome = make_outcome(DRIFT, one_message([*of_classes, *own.values()], JSON_FILE) or "no volume drifts")
-        told = self.told(outcome, own, of_classes, options["play_hosts"], task_vars)
+        told = self.result(outcome, own, of_classes, options["play_hosts"], task_vars)
         return {
             "drifting": [label for labels in beyond.values() for label in labels],
             "drifting_classes": list(dict.fromkeys([*together, *(each["class"] for each in declines_of(drift))])),

@@ -23,8 +23,8 @@ from .._fleet.outcome import (
     artifacts,
     make_outcome,
     one_message,
-    told_to_workflows,
     with_fleet,
+    workflow_artifact,
     write_outcome,
 )
 from .._fleet.upload import check_url, target, upload
@@ -39,9 +39,9 @@ from .._report import render
 from .._report.folding import shorten
 from .._run.archive import pack
 from .._run.directory import RunDirectory
+from .._run.environment import vanishes
 from .._run.files import absolute
 from .._run.record import host_label
-from .._run.surroundings import vanishes
 from .._run.verdicts import PASS
 from .._signing.run_signature import sign_run
 
@@ -123,7 +123,7 @@ def conclusion(
     fleet_problems = [*([problem] if problem else []), *elsewhere(failures, judged_hosts)]
     if verdict["gate_failed"]:
         fleet_problems += verdict["fleet_problems"]
-    told = told_to_workflows(outcome, verdict, place)
+    told = workflow_artifact(outcome, verdict, place)
     return {
         "artifacts": artifacts(task_vars, directory.kind.name, told),
         "failures": failures,
@@ -136,7 +136,7 @@ def compare(directory: RunDirectory) -> str:
     try:
         return directory.kind.memory.look_up(directory)
     except OSError as error:
-        return f"the hosts were not compared with their {directory.kind.held_against}: {error}"
+        return f"the hosts were not compared with their {directory.kind.compared_with}: {error}"
 
 
 def judge(directory: RunDirectory) -> tuple[dict[str, Any], str]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from .._action_base import ControllerAction, one_line
 from .._fleet.discovered import DiscoveryError, plan_volumes
-from .._fleet.volumes import noted_of
+from .._fleet.volumes import recorded_volumes
 from .._locks.pairs import Pair, Shared, common, names_pair, pairs_of
 from .._locks.step import STAGE
 from .._run.directory import RunDirectory
@@ -55,7 +55,7 @@ class Step(ControllerAction):
         pairs = pairs_of(plans, shared)
         volumes, problems = volumes_of(plans, answers, shared, pairs)
         for host, volume in volumes.items():
-            directory.volumes.note(host, noted_of([volume]))
+            directory.volumes.write(host, recorded_volumes([volume]))
         return {
             "pairs": [dataclasses.asdict(pair) for pair in pairs],
             "volumes": volumes,

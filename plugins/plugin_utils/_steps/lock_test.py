@@ -21,11 +21,11 @@ from .._locks.locker import Clock
 from .._locks.pair_test import Order, PairTest, Side
 from .._locks.pairs import Pair
 from .._locks.step import STAGE
+from .._own_connection import call
 from .._records.locks import lock_record
 from .._run.directory import RunDirectory
 from .._run.lock_steps import KEPT
 from .._run.profiles import profile_data
-from .._shell_command import call
 
 WAIT_FACTOR, WAIT_MORE_S = 1.5, 10.0
 """How much longer than the profile's limit the test waits for a takeover: a factor and additional seconds."""

@@ -50,6 +50,7 @@ from .._options.table import RUN, names_of
 from .._records.host import collection_version
 from .._run.definitions import DefinitionError
 from .._run.directory import RunDirectory
+from .._run.environment import REPORTS, report_directory
 from .._run.files import absolute
 from .._run.findings import Finding
 from .._run.moment import utc_now
@@ -57,7 +58,6 @@ from .._run.names import new_run_id
 from .._run.parameters import CERTIFICATES, LAST, parameters_of_hosts
 from .._run.profiles import of_hosts
 from .._run.run_files import RunDirectoryError
-from .._run.surroundings import REPORTS, report_directory
 from .._run.verdicts import UNQUALIFIED
 from .._run.words import words_of
 from .._signing.ssh_keygen import try_key
@@ -110,7 +110,7 @@ class Step(ControllerAction):
                 run["wrong_clock"] = wrong_clock
             directory = RunDirectory.create(report_directory(settings["gate_report_dir"]), run)
             for host, plan in plans.items():
-                directory.volumes.note(host, kind.opening.volumes(plan))
+                directory.volumes.write(host, kind.opening.volumes(plan))
             opened = {"run_id": run["run_id"], "path": directory.path, "expected_hosts": run["expected_hosts"]}
             write_outcome(
                 os.path.dirname(directory.path), make_outcome(INTERNAL, "the run has not reached its verdict", **opened)

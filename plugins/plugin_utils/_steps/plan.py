@@ -20,7 +20,7 @@ from .._fleet.discovered import DiscoveryError, as_lines, as_yaml, plan_volumes
 from .._fleet.plan import of_tester, plan_host
 from .._fleet.progress import say
 from .._fleet.schedule import duration_text
-from .._fleet.volumes import default_volume, noted_of, read_volumes
+from .._fleet.volumes import default_volume, read_volumes, recorded_volumes
 from .._judge.foresight import foresee, foresee_without_target
 from .._judge.host import SKIPPED
 from .._judge.profile_reader import load_profile
@@ -116,7 +116,7 @@ class Step(ControllerAction):
         others = [{"name": each.name} for each in found.refused] + [
             {"name": each.name, SKIPPED: True} for each in found.skipped
         ]
-        directory.volumes.note(host, [*noted_of(plan["volumes"]), *others])
+        directory.volumes.write(host, [*recorded_volumes(plan["volumes"]), *others])
         place = directory.volumes.write_discovered(host, as_yaml(host, found))
         for each in found.refused:
             file_error(directory, host, each.name, STAGE, each.reason, {})

@@ -30,9 +30,9 @@ from .._judge.policy import given_policy, merged_policy, policy_with
 from .._kinds import DEFAULT
 from .._records.fleet import REPORT, judge_run
 from .._run.directory import RunDirectory
+from .._run.environment import report_directory
 from .._run.names import MANIFEST, latest
 from .._run.run_files import RunDirectoryError
-from .._run.surroundings import report_directory
 from .._run_sources import RunSources
 from .gate import conclusion, hand_on, judge, report, sign
 

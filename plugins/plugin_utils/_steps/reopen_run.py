@@ -18,9 +18,9 @@ from .._history.store.open import place_of
 from .._judge.fleet import PolicyError
 from .._judge.policy import given_policy
 from .._run.directory import RunDirectory
+from .._run.environment import report_directory
 from .._run.names import latest
 from .._run.run_files import RunDirectoryError
-from .._run.surroundings import report_directory
 
 NAME_IT = (
     "Name a run by -e collect_run=, followed by its ID, which is in the first lines of its output, or by the "

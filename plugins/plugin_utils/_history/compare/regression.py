@@ -16,7 +16,7 @@ from ....module_utils._units import format_ratio
 from ..._judge.added_verdict import can_be_compared, not_made
 from ..._numerics.likeness import FEWEST_ALIKE
 from ..._run.directory import RunDirectory
-from ..._run.parameters import CERTIFICATES, is_asked
+from ..._run.parameters import CERTIFICATES, compares_with_baseline
 from ..._run.run_files import RunDirectoryError
 from ..._run.table_reader import TablesError
 from ..._run.verdicts import FAIL, INCONCLUSIVE, PASS
@@ -92,7 +92,7 @@ def hold_against_baseline(directory: RunDirectory) -> str:
     are left unchanged. Returns the reason if the comparison failed, in which case the hosts are inconclusive; otherwise
     empty. Raises RunDirectoryError.
     """
-    if not is_asked(directory.run) or not directory.is_test:
+    if not compares_with_baseline(directory.run) or not directory.is_test:
         return ""
     asked = [
         folder

@@ -107,7 +107,7 @@ def _written(directory: RunDirectory, folder: str, record: HostRecord, check: bo
 def make_certificate(directory: RunDirectory, folder: str, record: HostRecord) -> Certificate | None:
     """Return the certificate of a record in a folder, or None if it was not judged, or if it is of a kind that does not
     certify. Raises CertificateError, RunDirectoryError and TablesError."""
-    if record.own and not kind_named(record.kind).certifies:
+    if record.kind_data and not kind_named(record.kind).certifies:
         return None
     tables = (
         parse_tables(directory.records.tables(record, _NEEDED_TABLES))

@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from ..._run.environment import REPORTS
 from ..._run.files import absolute
 from ..._run.findings import Finding
-from ..._run.surroundings import REPORTS
 from .history import History, HistoryError
 from .postgresql import SCHEMES, PostgresqlHistory, refuse_password
 from .sqlite import SqliteHistory

@@ -19,7 +19,7 @@ class Locks(Kind):
 
     name = "locks"
     facets = ("criteria", "opening", "memory", "view")
-    own_key = "locks"
+    data_key = "locks"
     profile_key = "locks"
     plan_fact = "locks_plan"
     variables = ("gate_", "locks_", "workspace_", "tester_", "sweep_state_dir")
@@ -38,7 +38,7 @@ class Locks(Kind):
     )
 
     @cached_property
-    def own_shape(self) -> Any:
+    def data_shape(self) -> Any:
         """The shape of pairs and their steps."""
         from ..._run.lock_steps import SHAPE
 

@@ -12,13 +12,13 @@ from typing import Any
 from ..._judge.lock_limits import DEFAULTS, MOST_LOCKS
 from ..._run.definitions import DefinitionError, read_mapping, read_number, read_sequence, shown
 from ..._run.lock_steps import BASICS, STEPS
-from .. import criteria
+from .. import facets
 
 _MOST_S = {"load_s": 86_400}
 """The largest allowed values of the keys that allow more than an hour."""
 
 
-class Criteria(criteria.Criteria):
+class Criteria(facets.Criteria):
     """The section ``locks`` of a profile. A profile without this section uses the defaults."""
 
     def read(self, given: Any, base: Any) -> Any:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from ..._history.locks import results_of
 from ..._history.store.history import Result
 from ..._run.directory import RunDirectory
-from .. import memory
+from .. import facets
 
 
-class Memory(memory.Memory):
+class Memory(facets.Memory):
     """Reads nothing from the history, because each test of locks is judged by itself."""
 
     def of_run(self, directory: RunDirectory) -> list[Result]:

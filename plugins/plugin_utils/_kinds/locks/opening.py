@@ -11,10 +11,10 @@ from typing import Any
 
 from ..._fleet.settings import SettingsError
 from ..._locks.pairs import PairsError, check_pairs
-from .. import opening
+from .. import facets
 
 
-class Opening(opening.Opening):
+class Opening(facets.Opening):
     """The plans name the partners of each host."""
 
     def check(self, settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]]) -> None:

@@ -21,7 +21,7 @@ from ..._report.template import render_part
 from ..._run import open_metrics as om
 from ..._run.lock_steps import TAKEOVERS, figure, rows_of
 from ..._run.verdicts import FAIL, GOOD, INCONCLUSIVE, PASS, WARN
-from .. import view
+from .. import facets
 from .overview import Overview
 from .page import LocksSection
 from .pairs import pairs_of
@@ -37,7 +37,7 @@ SHOWN = 5
 _VERDICTS = (FAIL, INCONCLUSIVE, WARN, PASS)
 
 
-class View(view.View):
+class View(facets.View):
     """The pairs of hosts. There are no latency figures."""
 
     title = "Locks"
@@ -74,7 +74,7 @@ class View(view.View):
         """Return the consequence for a multi-instance queue manager, and what to do next."""
         return advice_on_locks(finding for _host, finding in found)
 
-    def limits_told(self, model: Model) -> list[str]:
+    def limit_lines(self, model: Model) -> list[str]:
         """Return the limits on locks that judged the hosts, with their ids, by profile."""
         judged = {host.profile: host.own["limits"] for host in model.hosts if host.own and host.of_kind.view is self}
         return [

@@ -20,4 +20,4 @@ class Measurement(Kind):
     tests_storage = True
     certifies = True
     is_remembered = True
-    held_against = "baseline"
+    compared_with = "baseline"

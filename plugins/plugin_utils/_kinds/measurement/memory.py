@@ -16,10 +16,10 @@ from ..._history.store.filing import make_certificate
 from ..._history.store.history import Result
 from ..._run.directory import RunDirectory
 from ..._run.record import HostRecord
-from .. import memory
+from .. import facets
 
 
-class Memory(memory.Memory):
+class Memory(facets.Memory):
     """Reads the baselines of a run's hosts, the results of power cuts, and the other facts about their volumes."""
 
     def look_up(self, directory: RunDirectory) -> str:

@@ -14,10 +14,10 @@ from ..._fleet.early_end import early_end_problem
 from ..._fleet.schedule import LEAD_MIN_S, PREPARATION_S, duration_text, start_problem
 from ..._fleet.schedule import shown as shown_instant
 from ..._fleet.settings import SettingsError, shown
-from .. import opening
+from .. import facets
 
 
-class Opening(opening.Opening):
+class Opening(facets.Opening):
     """All hosts may start at the same time."""
 
     def check(self, settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]]) -> None:

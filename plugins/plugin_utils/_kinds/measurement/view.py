@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 from ..._report.folding import fold_names
 from ..._run.verdicts import GOOD
-from .. import view
+from .. import facets
 
 if TYPE_CHECKING:
     from ..._report.model import Model
 
 
-class View(view.View):
+class View(facets.View):
     """The figures of a measurement are the main content of every report, so it has no separate section."""
 
     title = "Measurements"

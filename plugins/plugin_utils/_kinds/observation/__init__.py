@@ -22,7 +22,7 @@ class Observation(Kind):
 
     name = "observation"
     facets = ("criteria", "opening", "memory", "view")
-    own_key = "observation"
+    data_key = "observation"
     profile_key = "observations"
     plan_fact = "observe_plan"
     variables = ("gate_", "observe_")
@@ -41,7 +41,7 @@ class Observation(Kind):
     )
 
     @cached_property
-    def own_shape(self) -> Any:
+    def data_shape(self) -> Any:
         """The structure of the observed data, and of the comparison with the certificate."""
         from ..._run.shapes import Items, Keys, Maybe
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 from ..._run.definitions import DefinitionError, shown
-from .. import criteria
+from .. import facets
 
 _JUDGED = "judged"
 _INFORMATIVE = "informative"
 
 
-class Criteria(criteria.Criteria):
+class Criteria(facets.Criteria):
     """A profile without the section does not judge observations."""
 
     def read(self, given: Any, base: Any) -> Any:

@@ -11,10 +11,10 @@ from ..._history.live import hold_against_certificates
 from ..._history.observations import results_of
 from ..._history.store.history import Result
 from ..._run.directory import RunDirectory
-from .. import memory
+from .. import facets
 
 
-class Memory(memory.Memory):
+class Memory(facets.Memory):
     """The results that an observation stores affect no certificate and no state."""
 
     def look_up(self, directory: RunDirectory) -> str:

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..._fleet.watching import check_observation, observed_of
-from .. import opening
+from .. import facets
 
 
-class Opening(opening.Opening):
+class Opening(facets.Opening):
     """Each observed queue manager is treated as a volume."""
 
     def check(self, settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]]) -> None:

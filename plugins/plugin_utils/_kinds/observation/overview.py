@@ -11,7 +11,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ....module_utils._units import format_duration, format_number, format_ratio
+from ....module_utils._units import format_number, format_ratio
 from ..._history.observations import ALIKE, FASTER, SLOWER
 from ..._judge.metrics import find_metric
 from ..._report.charts.axes import LogAxis, path
@@ -22,6 +22,7 @@ from ..._report.observation import limit_of_mean, log_figures, number, ratio_of,
 from ..._report.page.parts import LONG_TEXT, NAME, PICTURE, SIGNS, TEXT, Column, badge, filled
 from ..._run.verdicts import PASS
 from ..._run.words import mean_size_text
+from .page import ratio_text, time_text
 
 OUTCOMES = {SLOWER: "slower", FASTER: "faster", ALIKE: "as certified"}
 
@@ -53,9 +54,12 @@ class Overview:
             Column(_scale(axis), PICTURE, lambda each: _picture(axis, each[0]), lambda each: _size(each[0])),
             Column("Limits", LONG_TEXT, lambda each: _limits_text(each[0])),
             Column(
-                "Observed mean", "", lambda each: _time(_marks(each[0]).get("mean")), lambda each: _certified(each[0])
+                "Observed mean",
+                "",
+                lambda each: time_text(_marks(each[0]).get("mean")),
+                lambda each: _certified(each[0]),
             ),
-            Column("Slowest", "", lambda each: _time(_marks(each[0]).get("max"))),
+            Column("Slowest", "", lambda each: time_text(_marks(each[0]).get("max"))),
             Column("Logger busy", "", lambda each: _busy(each[0])),
         ]
         self.titles, self.rows = filled(columns, shown, lambda each: each[0].verdict)
@@ -99,13 +103,13 @@ def _marks(host: Host) -> dict[str, float]:
 
 
 def _times(host: Host) -> str:
-    ratio = ratio_of(host)
-    return "" if ratio is None else f"{format_number(ratio, 3 if ratio >= 1 else 2)} \u00d7"
+    ratio = ratio_text(ratio_of(host))
+    return ratio and f"{ratio} \u00d7"
 
 
 def _certified(host: Host) -> str:
     expected = _marks(host).get("certified")
-    return f"certified {_time(expected)}" if expected else ""
+    return f"certified {time_text(expected)}" if expected else ""
 
 
 def _size(host: Host) -> str:
@@ -152,7 +156,7 @@ def _picture(axis: LogAxis | None, host: Host) -> Markup:
     parts += [row_point("slowest", places["max"], 4)] if "max" in places else []
     titles = {"certified": "certified mean", "mean": "observed mean", "max": "slowest", "limit": "limit on the mean"}
     return row_picture(
-        parts, ", ".join(f"{titles[name]} {_time(value)}" for name, value in marks.items()), width=_WIDTH
+        parts, ", ".join(f"{titles[name]} {time_text(value)}" for name, value in marks.items()), width=_WIDTH
     )
 
 
@@ -164,9 +168,5 @@ def _scale(axis: LogAxis | None) -> Markup | str:
     for tick in axis.ticks(5):
         if not shown or axis.place(tick) - axis.place(shown[-1]) >= _TICK_DISTANCE:
             shown.append(tick)
-    ticks = ((axis.place(tick), _time(tick)) for tick in shown)
+    ticks = ((axis.place(tick), time_text(tick)) for tick in shown)
     return row_scale(ticks, "logarithmic axis of the latency", width=_WIDTH)
-
-
-def _time(value_ns: float | None) -> str:
-    return "" if value_ns is None else format_duration(value_ns)

@@ -109,14 +109,23 @@ class ObservationSection:
         expected, ratio = number(self._held, "expected_ns"), number(self._held, "ratio")
         managers = self._held.get("queue_managers")
         alone = f", {plural(managers, 'queue manager')}" if managers else ""
-        rows = [(f"Mean of writes of {mean_size_text(size)}{alone}", _time(expected), _time(mean), _ratio(ratio))]
+        rows = [
+            (
+                f"Mean of writes of {mean_size_text(size)}{alone}",
+                time_text(expected),
+                time_text(mean),
+                ratio_text(ratio),
+            )
+        ]
         for other in self._held.get("others") or ():
             title = f"The same, {other.get('queue_managers')} queue managers at once"
-            rows.append((title, _time(number(other, "expected_ns")), _time(mean), _ratio(number(other, "ratio"))))
+            rows.append(
+                (title, time_text(number(other, "expected_ns")), time_text(mean), ratio_text(number(other, "ratio")))
+            )
         rows.append(
             (
                 "Slowest write of the test, and while observed",
-                _time(number(self._held, "slowest_ns")),
+                time_text(number(self._held, "slowest_ns")),
                 self._slowest_observed(figures),
                 "",
             )
@@ -166,7 +175,7 @@ class ObservationSection:
             (number(self._facts, "probe_overhead_ns"), watched),
             (number(self._facts, "probe_overhead_call_ns"), "call"),
         )
-        told = " and ".join(f"{_time(cost)} to each {what}" for cost, what in costs if cost is not None)
+        told = " and ".join(f"{time_text(cost)} to each {what}" for cost, what in costs if cost is not None)
         return f"Watching added about {told}, as measured before it began." if told else ""
 
     @property
@@ -198,8 +207,8 @@ class ObservationSection:
             (
                 moment(number(each, "epoch_s")),
                 str(each.get("stream")),
-                _time(number(each, "previous_ns")) or "none",
-                _time(number(each, "new_ns")),
+                time_text(number(each, "previous_ns")) or "none",
+                time_text(number(each, "new_ns")),
             )
             for each in rows
         ]
@@ -237,7 +246,7 @@ class ObservationSection:
             "" if writes is None else f"{about if writes else ''}{format_count(writes)}",
             "" if count is None or not elapsed_s else format_rate(count / elapsed_s),
             mean_size_text(size) if size else "",
-            *(_time(number(each, f"latency_{name}_ns")) for name in ("mean", "min", "max")),
+            *(time_text(number(each, f"latency_{name}_ns")) for name in ("mean", "min", "max")),
             "" if busy is None else format_ratio(busy),
         )
 
@@ -246,24 +255,30 @@ class ObservationSection:
         spent = sum(number(each, "latency_sum_ns") or 0 for each in intervals)
         fastest = min(filter(None, (number(each, "latency_min_ns") for each in intervals)), default=None)
         slowest = max(filter(None, (number(each, "latency_max_ns") for each in intervals)), default=None)
-        return name, format_count(count), _time(spent / count if count else None), _time(fastest), _time(slowest)
+        return (
+            name,
+            format_count(count),
+            time_text(spent / count if count else None),
+            time_text(fastest),
+            time_text(slowest),
+        )
 
     def _slowest_observed(self, figures: Mapping[str, Any]) -> str:
         """Return the observed stalls with their times or, if there are none, the slowest write."""
         begin = number(self._seen, "start_epoch_s")
         stalls = [each for each in self._host.stalls if each.get("stream") == "log"][:SHOWN_STALLS]
         told = [
-            f"{_time(each['latency_ns'])} at {moment((begin or 0) + each['start_offset_ns'] / 1e9, '%H:%M:%S')}"
+            f"{time_text(each['latency_ns'])} at {moment((begin or 0) + each['start_offset_ns'] / 1e9, '%H:%M:%S')}"
             for each in stalls[:1]
         ]
-        return "".join(told) if told and begin else _time(number(figures, "latency_max_ns"))
+        return "".join(told) if told and begin else time_text(number(figures, "latency_max_ns"))
 
     def _slowest_since_restart(self) -> str:
         slowest, at = (
             number(self._facts, "slowest_write_since_restart_ns"),
             moment(number(self._facts, "slowest_write_at_epoch_s")),
         )
-        return "" if slowest is None else f"{_time(slowest)}{f', {at}' if at else ''}"
+        return "" if slowest is None else f"{time_text(slowest)}{f', {at}' if at else ''}"
 
 
 def _chart(lines: Mapping[str, Sequence[tuple[float, float]]], levels: Mapping[str, float], end_s: float) -> Markup:
@@ -282,14 +297,16 @@ def _chart(lines: Mapping[str, Sequence[tuple[float, float]]], levels: Mapping[s
     )
     means = [value for dummy, value in lines["mean"]]
     words = {"certified": "dotted line is the certified mean", "limit": "dashed line is the limit on the mean"}
-    told = "".join(f" The {words[name]}, {_time(value)}." for name, value in levels.items())
-    described = f"The mean of each interval was {_time(min(means))} to {_time(max(means))}.{told}"
+    told = "".join(f" The {words[name]}, {time_text(value)}." for name, value in levels.items())
+    described = f"The mean of each interval was {time_text(min(means))} to {time_text(max(means))}.{told}"
     return plot.chart("observation", "Log writes by interval", described)
 
 
-def _time(value_ns: float | None) -> str:
+def time_text(value_ns: float | None) -> str:
+    """Return a time as text; empty if it is not known."""
     return "" if value_ns is None else format_duration(value_ns)
 
 
-def _ratio(ratio: float | None) -> str:
+def ratio_text(ratio: float | None) -> str:
+    """Return the ratio of an observed to a certified figure as text; empty if it is not known."""
     return "" if ratio is None else format_number(ratio, 3 if ratio >= 1 else 2)

@@ -14,7 +14,7 @@ from ..._report.observation import number, observation_lines, ratio_of
 from ..._report.overview import counts_of
 from ..._report.template import render_part
 from ..._run import open_metrics as om
-from .. import view
+from .. import facets
 from . import WITHOUT_VERDICT
 from .overview import Overview, finding_text
 from .page import ObservationSection
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..._report.model import Host, Model
 
 
-class View(view.View):
+class View(facets.View):
     """Shows each queue manager beside the certificate of its volume."""
 
     title = "Live queue managers"

@@ -19,7 +19,7 @@ class PowerCut(Kind):
 
     name = "durability"
     facets = ("criteria", "memory", "view")
-    own_key = "durability"
+    data_key = "durability"
     profile_key = "durability"
     plan_fact = "power_cut_plan"
     agreed_on = ("gate_", "cut_")
@@ -38,7 +38,7 @@ class PowerCut(Kind):
     )
 
     @cached_property
-    def own_shape(self) -> Any:
+    def data_shape(self) -> Any:
         """The shape of the data about cuts and losses."""
         from ..._run.shapes import Items, Keys
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..._run.definitions import DefinitionError, read_mapping, read_number, shown
-from .. import criteria
+from .. import facets
 
 BLIND_MS = 1000
 """How many milliseconds of writing may go missing unnoticed at the end of a power cut that counts as kept, if the
@@ -22,7 +22,7 @@ _MOST_BLIND_MS = 3_600_000
 _DEFAULTS = {"cuts": 0, "blind_ms": BLIND_MS}
 
 
-class Criteria(criteria.Criteria):
+class Criteria(facets.Criteria):
     """A profile without the section requires no power cuts."""
 
     def read(self, given: Any, base: Any) -> Any:

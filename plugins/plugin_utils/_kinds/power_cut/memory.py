@@ -10,10 +10,10 @@ from __future__ import annotations
 from ..._history.power_cuts import results_of
 from ..._history.store.history import Result
 from ..._run.directory import RunDirectory
-from .. import memory
+from .. import facets
 
 
-class Memory(memory.Memory):
+class Memory(facets.Memory):
     """Nothing is read from the history, because each run of power cuts is judged by itself."""
 
     def of_run(self, directory: RunDirectory) -> list[Result]:

@@ -24,7 +24,7 @@ from ..._report.model import Host, Model
 from ..._report.observation import number
 from ..._report.page.parts import NAME, PICTURE, TEXT, Column, badge, filled
 from ..._run.profiles import profile_data
-from .said import counts_text
+from .page import counts_text, whole
 
 Shown = tuple[Host, Markup]
 """A row for a host, with its name as a link."""
@@ -107,8 +107,7 @@ def _lost(host: Host) -> int:
 def _writes_lost(host: Host) -> str:
     """Return how many acknowledged writes were lost in all cuts; empty if none were lost."""
     totals = [total_row(cut["rows"]) for cut in _made(host) if cut["outcome"] == LOST]
-    texts = (str(row.get(name) or "") for row in totals for name in ("lost_tail_writes", "lost_out_of_order_writes"))
-    count = sum(int(text) for text in texts if text.isdecimal() and len(text) < 20)
+    count = sum(whole(row, name) or 0 for row in totals for name in ("lost_tail_writes", "lost_out_of_order_writes"))
     return f"{format_count(count)} writes" if count else ""
 
 

@@ -10,10 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ....module_utils._units import format_count, format_duration, format_number, format_size
-from ..._durability.cut import INCONCLUSIVE, KEPT, LOST
+from ..._durability.cut import INCONCLUSIVE, KEPT, LOST, OUTCOMES
 from ..._report.model import Host
 from ..._report.observation import number
-from .said import counts_text
 
 OUTCOME_CLASSES = {KEPT: "pass", LOST: "fail", INCONCLUSIVE: "inconclusive"}
 """The verdict whose colour is used for an outcome."""
@@ -102,6 +101,14 @@ class DurabilitySection:
         return titles, rows
 
 
+def counts_text(host: Host) -> str:
+    """Describe how many power cuts there were, and their outcomes."""
+    cuts = host.own["cuts"]
+    told = [(outcome, sum(cut["outcome"] == outcome for cut in cuts)) for outcome in OUTCOMES]
+    made = f"{format_count(len(cuts))} of {format_count(host.own['cut_count'])} cuts"
+    return ", ".join([made, *(f"{format_count(count)} {outcome}" for outcome, count in told if count)])
+
+
 def _who(row: Mapping[str, Any]) -> str:
     return "all" if row.get("worker") == "all" else f"number {row.get('worker')}"
 
@@ -138,13 +145,13 @@ def _rows_of(cut: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _count(row: Mapping[str, Any], name: str) -> str:
-    text = str(row.get(name) or "")
-    return format_count(int(text)) if text.isdecimal() and len(text) < 20 else text
+    count = whole(row, name)
+    return str(row.get(name) or "") if count is None else format_count(count)
 
 
 def _tail_size(row: Mapping[str, Any]) -> str:
     """Return the size of the loss at the end, which shows the size of the cache that ignores flushes."""
-    size, span_ns = (_whole(row, name) for name in ("lost_tail_bytes", "lost_tail_ns"))
+    size, span_ns = (whole(row, name) for name in ("lost_tail_bytes", "lost_tail_ns"))
     return ", ".join(
         [*([format_size(size)] if size else []), *([f"{_time(span_ns)} of writing"] if size and span_ns else [])]
     )
@@ -169,7 +176,8 @@ def _finding(row: Mapping[str, Any]) -> str:
     return f"{row['finding']}{at}{due}{there}{origin}"
 
 
-def _whole(row: Mapping[str, Any], name: str) -> int | None:
+def whole(row: Mapping[str, Any], name: str) -> int | None:
+    """Return a whole number from a row of the tester's table, which is text; None if it is anything else."""
     text = str(row.get(name) or "")
     return int(text) if text.isdecimal() and len(text) < 20 else None
 

@@ -13,25 +13,39 @@ from ..._durability.cut import OUTCOMES
 from ..._english.phrases import plural
 from ..._judge.added_verdict import wanted_cuts
 from ..._judge.durability import why_not_certifying
+from ..._report.folding import more_hosts, shorten
 from ..._report.observation import number
 from ..._report.overview import counts_of
 from ..._report.template import render_part
 from ..._run import open_metrics as om
 from ..._run.findings import POWER_CUTS_BEFORE
 from ..._run.profiles import profile_data
-from ..._run.verdicts import PASS
-from .. import view
+from ..._run.verdicts import FAIL, PASS
+from .. import facets
 from .overview import Overview
-from .page import DurabilitySection
-from .said import advice_on_cuts, durability_lines
+from .page import DurabilitySection, counts_text
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
     from ..._report.model import Host, Model
 
+SHOWN = 5
+"""The maximum number of hosts with separate lines, worst first."""
 
-class View(view.View):
+_UNDECIDED = "Nothing is proven: this storage may keep what it acknowledged or lose it."
+_CUT_AGAIN = "Correct the named problem, and run playbooks/power_cut.yml."
+
+_LOST_BEFORE = {
+    "consequence": (
+        "Persistent messages whose commit was confirmed can be lost when the power fails, however fast this storage is."
+    ),
+    "next_step": "Correct the problem that the report of that run names, and run playbooks/power_cut.yml again.",
+}
+"""The consequence of a loss that is recorded in the history."""
+
+
+class View(facets.View):
     """Shows the counts of cuts, and what they prove. There are no latency figures."""
 
     title = "Power cuts"
@@ -61,9 +75,22 @@ class View(view.View):
         return self.cause
 
     def advise(self, found: Sequence[tuple[Host, Mapping[str, Any]]], verdict: str) -> tuple[str, str]:
-        """Return the consequence of one kind of damage on some hosts, or of a loss in the history, and what to do
-        next."""
-        return advice_on_cuts(((host, finding) for host, finding in found if host.of_kind.view is self), verdict)
+        """Return the consequence of one kind of damage on some hosts, and what to do next. If none of these hosts had
+        its power cut, the loss is recorded in the history."""
+        if verdict != FAIL:
+            return _UNDECIDED, _CUT_AGAIN
+        told = [
+            loss
+            for host, finding in found
+            if host.of_kind.view is self
+            for loss in host.own.get("losses", [])
+            if loss["cause"] == finding.get("cause")
+        ]
+        losses = told or [_LOST_BEFORE]
+        consequence, next_step = (
+            " ".join(dict.fromkeys(loss[key] for loss in losses)) for key in ("consequence", "next_step")
+        )
+        return consequence, next_step
 
     def headline(self, model: Model) -> str:
         """Return the number of cuts without a loss. It is returned only if it is smaller than a profile requires, or if
@@ -88,7 +115,13 @@ class View(view.View):
 
     def lines(self, model: Model) -> list[str]:
         """Return the results of the cuts of each host, what they prove, and what the cut commands test."""
-        return durability_lines(model)
+        hosts = model.hosts_with_own
+        lines = []
+        for host in hosts[:SHOWN]:
+            lines.append(f"{shorten(host.label)}: {counts_text(host)}")
+            lines += [f"{shorten(host.label)}: {host.own['claim']}"] if host.own["claim"] else []
+        lines += [f"and {more_hosts(len(hosts) - SHOWN)}"] if len(hosts) > SHOWN else []
+        return [*lines, *dict.fromkeys(host.own["tests"] for host in hosts[:SHOWN] if host.own["tests"])]
 
     def claim(self, host: Host) -> str:
         """Return what the cuts of a host prove; empty if they prove nothing."""

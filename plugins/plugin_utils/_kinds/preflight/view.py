@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ....module_utils._units import format_count
-from .. import view
+from .. import facets
 
 if TYPE_CHECKING:
     from ..._report.model import Host, Model
 
 
-class View(view.View):
+class View(facets.View):
     """The reasons given for each host say what the host is ready for, or why it is refused."""
 
     cause = "preflight"

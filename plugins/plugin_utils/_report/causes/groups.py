@@ -30,7 +30,7 @@ from .cause import BASELINE, LEFTOVERS, LONGEST_TEXT, QUALIFICATION, Cause, inst
 from .faults import causes_of_limits
 
 if TYPE_CHECKING:
-    from ..._kinds.view import View
+    from ..._kinds.facets import View
 
 # The parts in which otherwise equal texts about hosts may differ: figures, addresses, and names that contain a number.
 _PARTICULAR = re.compile(r"\S*[0-9]\S*")

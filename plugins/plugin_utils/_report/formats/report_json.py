@@ -15,7 +15,7 @@ from ..._estimate.basis import Estimate
 from ..._estimate.headroom import Headroom
 from ..._estimate.line import Line
 from ..._judge.profile import Limit
-from ..._kinds import by_own_key
+from ..._kinds import by_data_key
 from ..causes.groups import causes
 from ..estimates import ShownEstimates, shown_estimates
 from ..model import Host, Model, ResultRow
@@ -87,7 +87,7 @@ def _host(host: Host) -> dict[str, Any]:
         "limits": host.limits,
         "capacity": host.capacity.as_dict() if host.capacity else None,
         "estimates": _estimates(host),
-        **by_own_key(host.kind, host.own or None),
+        **by_data_key(host.kind, host.own or None),
         "results": [_result(row, figures) for row, figures in host.results()],
     }
 

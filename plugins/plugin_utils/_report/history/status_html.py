@@ -19,7 +19,7 @@ from ....module_utils._command_lines import command
 from ....module_utils._units import format_count
 from ..._english.phrases import plural
 from ..._judge.durability import percent_upwards
-from ..._run.surroundings import as_started
+from ..._run.environment import as_started
 from ..._run.words import days_text
 from ..changes import change_text
 from ..charts.expiry import expiry_chart, has_bars, lanes

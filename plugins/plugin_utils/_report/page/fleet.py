@@ -73,7 +73,7 @@ class FleetRow:
     def certified(self) -> str:
         """The end of the host's certificate, or whether it is certified; empty if a record of its kind cannot
         certify."""
-        if self.of.of_kind.own_key:
+        if self.of.of_kind.data_key:
             return ""
         return (self.of.valid_until or "yes") if self.of.certified else "no"
 

@@ -159,7 +159,7 @@ def test_tables_that_nobody_ordered_are_not_filed(ordered):
 
 def test_a_volume_without_tables_costs_its_neighbour_nothing(ordered):
     directory, order = ordered
-    directory.volumes.note(
+    directory.volumes.write(
         "h7", [{"name": "log"}, {"name": "dead"}, {"name": "odd"}, {"name": "silent"}, {"name": "refused"}]
     )
     directory.records.write(fabricate.failed("h7", "error", "workspace", "no space", "refused"))
@@ -187,7 +187,7 @@ def test_a_volume_without_tables_costs_its_neighbour_nothing(ordered):
 
 def test_without_any_tables_each_volume_has_its_own_reason(ordered):
     directory, _order = ordered
-    directory.volumes.note("h7", [{"name": "a"}, {"name": "b"}])
+    directory.volumes.write("h7", [{"name": "a"}, {"name": "b"}])
     result = collected(
         directory,
         {"volumes": {"a": {"state": "dead", "error": "signal 9"}, "b": {"state": "running", "error": "still running"}}},
@@ -462,12 +462,12 @@ def test_a_tester_is_held_against_what_the_controller_has(
 
 def test_the_tester_of_a_run_is_inspected_by_the_options_of_the_run():
     asked = {**role_defaults(), "workspace_owner": "mqm", "sweep_state_dir": "~/s", "workspace_mqs_ini": "/m.ini"}
-    sent = action(probe, {}).given({"options": of_tester(asked, discover=True), "source_dir": SOURCES}, {})
+    sent = action(probe, {}).as_single_values({"options": of_tester(asked, discover=True), "source_dir": SOURCES}, {})
     assert [sent[key] for key in ("directory", "user", "state_dir", "mqs_ini", "discover", "method")] == [
         *("~/s", "mqm", "~/s", "/m.ini", True, "compile")
     ]
     elsewhere = of_tester({**asked, "tester_dir": "/opt/t"})
-    assert action(probe, {}).given({"options": elsewhere}, {})["directory"] == "/opt/t"
+    assert action(probe, {}).as_single_values({"options": elsewhere}, {})["directory"] == "/opt/t"
 
 
 def test_what_root_creates_belongs_to_the_user_of_the_tester():
@@ -501,7 +501,7 @@ def test_what_is_known_of_a_host_stays_known_when_its_tester_is_built():
     facts = {"user": "u", "architecture": "x86_64"}
     known = {"facts": facts, "called_s": [1.0, 2.0], "path": "/t", "source_hash": "", "changed": False}
     plugin = action(build, {})
-    given = plugin.given({"source_dir": SOURCES, "options": role_defaults(), "known": known}, {})
+    given = plugin.as_single_values({"source_dir": SOURCES, "options": role_defaults(), "known": known}, {})
     sent = plugin.prepare(given, {})
     assert (sent["path"], sent["compiler"], sent["method"]) == ("/t", "cc", "compile")
     assert not {"known", "options", "architecture"} & set(sent)
@@ -600,7 +600,7 @@ def test_what_is_cleaned_up_is_what_the_run_noted_or_else_what_the_variables_nam
 ):
     directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["h7"]))
     if noted:
-        directory.volumes.note("h7", noted)
+        directory.volumes.write("h7", noted)
     plugin = action(
         cleanup, {}, volumes=given, defaults=VOLUME_DEFAULTS, run_path=directory.path if with_run else "", only=only
     )

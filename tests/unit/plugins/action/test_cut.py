@@ -22,10 +22,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability import w
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.tested import in_terms_of_cuts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import refuse_computed
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import role_defaults
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._own_connection import SSH_OPTIONS, stream_command
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._own_connection import SSH_OPTIONS, call, stream_command
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._shell_command import call
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import cut_plan
 from ansible_collections.mqops.logdisk.tests.unit.plugins.action.test_actions import action
 
@@ -48,7 +47,7 @@ def test_a_plan():
     assert (cuts["count"], cuts["bsize"], cuts["qm"], cuts["after_s"]) == (3, 16384, 1, 10)
     assert volume["queue_managers"] == ["QM1"]
     assert volume["footprint_bytes"] == 16 * 64 << 20
-    assert {"bsize": [16384], "qm": [1], "filePrefix": "logdisk"}.items() <= volume["told"].items()
+    assert {"bsize": [16384], "qm": [1], "filePrefix": "logdisk"}.items() <= volume["tester_options"].items()
     assert "hypervisor" in cuts["tests"]
 
 

@@ -170,7 +170,7 @@ def test_hosts_that_became_worse_fail_and_otherwise_the_fleet():
 
 def test_a_host_that_is_not_in_the_play_fails_the_fleet():
     plugin = fleet_status.Step.__new__(fleet_status.Step)
-    told = plugin.told({"message": "x"}, {"h1": "slow", "gone": "worse"}, [], ["h1", "localhost"], {})
+    told = plugin.result({"message": "x"}, {"h1": "slow", "gone": "worse"}, [], ["h1", "localhost"], {})
     assert {host: told["failures"][host] for host in ("h1", "localhost")} == {"h1": "slow", "localhost": "worse"}
 
 

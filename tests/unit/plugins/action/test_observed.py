@@ -56,7 +56,7 @@ def test_what_the_source_says_about_an_early_end_is_kept(tmp_path):
 
 def test_how_the_observer_ended_comes_first(tmp_path):
     assert (
-        filed(tmp_path, TEXTS, end="stopped", reason="it was ended by request").own["ending"]
+        filed(tmp_path, TEXTS, end="stopped", reason="it was ended by request").kind_data["ending"]
         == "it was ended by request"
     )
 
@@ -107,7 +107,7 @@ def test_each_queue_manager_of_a_host_has_its_record(monkeypatch, tmp_path):
     """The host is polled until the last observation has ended. Only then are the files of the observations removed,
     because the observations share them."""
     directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["h"], kind="observation"))
-    directory.volumes.note("h", [{"name": "QM1"}, {"name": "QM2"}])
+    directory.volumes.write("h", [{"name": "QM1"}, {"name": "QM2"}])
     ended = {"state": "ended", "samples": lines(*TEXTS, end="finished", reason="")}
     first, calls = polled(
         monkeypatch, tmp_path, directory, {"QM1": ended, "QM2": {"state": "running"}}, {"host": "h", "run_id": "r"}
@@ -126,7 +126,7 @@ def test_each_queue_manager_of_a_host_has_its_record(monkeypatch, tmp_path):
         ["QM1", "QM2"],
         [("poll", "QM2"), ("remove", None)],
     )
-    assert {(record.volume, record.own["queue_manager"]) for record in list(judged_records(directory))} == {
+    assert {(record.volume, record.kind_data["queue_manager"]) for record in list(judged_records(directory))} == {
         ("QM1", "QM1"),
         ("QM2", "QM2"),
     }
@@ -134,7 +134,7 @@ def test_each_queue_manager_of_a_host_has_its_record(monkeypatch, tmp_path):
 
 def test_a_queue_manager_of_which_nothing_came_does_not_stop_the_others(monkeypatch, tmp_path):
     directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["h"], kind="observation"))
-    directory.volumes.note("h", [{"name": "QM1"}, {"name": "QM2"}])
+    directory.volumes.write("h", [{"name": "QM1"}, {"name": "QM2"}])
     nothing = {"state": "ended", "samples": lines(end="failed", reason="the exporter stopped")}
     first, dummy = polled(
         monkeypatch, tmp_path, directory, {"QM1": nothing, "QM2": {"state": "running"}}, {"host": "h", "run_id": "r"}

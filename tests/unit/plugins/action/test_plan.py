@@ -99,7 +99,7 @@ def test_commits_are_planned_with_the_logs_own_buffer(directory):
     answer = {"queue_managers": [found("QM1", 1, log_buffer_pages=18)], "problems": []}
     commits = {"sweep_workload": "commit", "sweep_message_sizes": ["2K"], "sweep_apps": [60], "sweep_log_buffer": "2M"}
     (volume,) = plan(directory, discovered=answer, **commits)["volumes"]
-    assert volume["told"]["logBuffer"] == 73728 and volume["load_points"] == [60]
+    assert volume["tester_options"]["logBuffer"] == 73728 and volume["load_points"] == [60]
 
 
 def test_streams_are_not_discovered(directory):
@@ -174,7 +174,7 @@ def test_a_log_that_is_not_on_the_host_may_be_skipped(directory):
         workspace_discover_absent="skip",
     )
     assert [volume["name"] for volume in planned["volumes"]] == ["mq1"]
-    assert directory.volumes.noted("h7")[1] == {"name": "QM2", "skipped": True}
+    assert directory.volumes.read("h7")[1] == {"name": "QM2", "skipped": True}
     (record,) = list(judged_records(directory))
     assert (record.volume, record.verdict, record.certified, record.error["skipped"]) == ("QM2", "warn", False, "QM2")
     assert record.reasons == ["discovery: the log directory /mq/QM2 has no files"]

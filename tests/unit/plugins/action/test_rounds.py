@@ -60,7 +60,7 @@ class Fleet:
         self.tried = {}
         self.number = 1
         for host in capacities:
-            self.directory.volumes.note(host, [{"name": name} for name in volumes])
+            self.directory.volumes.write(host, [{"name": name} for name in volumes])
 
     def plan(self):
         volumes = read_volumes(

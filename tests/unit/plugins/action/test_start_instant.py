@@ -105,7 +105,7 @@ def test_a_host_starts_as_the_schedule_and_the_round_of_its_search_say():
         "search_round": {},
     }
     host = {"inventory_hostname": "h7"}
-    first = plugin.given(dict(given), host)
+    first = plugin.as_single_values(dict(given), host)
     assert [first[key] for key in ("round", "loads", "start_at_epoch_s", "user", "nice")] == [1, {}, NOW, "mqm", 5]
-    later = plugin.given({**given, "search_round": {"number": 3, "loads": {"h7": {"log": 8}}}}, host)
+    later = plugin.as_single_values({**given, "search_round": {"number": 3, "loads": {"h7": {"log": 8}}}}, host)
     assert (later["round"], later["loads"]) == (3, {"log": 8})

@@ -25,7 +25,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import role_defaults
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import TOLD, finding
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import SOURCE_MESSAGE, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import look, record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import plan as plan_action
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.reader import load_workload
@@ -54,7 +54,7 @@ TESTER = {
 @pytest.fixture
 def directory(tmp_path):
     directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["h7"]))
-    directory.volumes.note("h7", [{"name": name} for name in NAMES])
+    directory.volumes.write("h7", [{"name": name} for name in NAMES])
     return directory
 
 
@@ -172,7 +172,7 @@ def test_a_preflight_tells_each_volume_what_it_takes(directory):
     layout = created(directory, {name: found(name) for name in NAMES})
     plan = planned()
     for volume in plan["volumes"]:
-        volume["notes"] = [finding(TOLD, None, text=f"note {volume['name']}")]
+        volume["notes"] = [finding(SOURCE_MESSAGE, None, text=f"note {volume['name']}")]
     record_of(directory, {}, plan=plan, workspace=layout)
     assert {
         each.volume: (each.reasons[0].split(", ")[1], each.reasons[1]) for each in list(judged_records(directory))
@@ -223,7 +223,7 @@ def inspected(directory, answers):
     }
     known = {"facts": {"os": "x"}, "time_epoch_s": 0.0, "observed_s": 0.0, "tester": {"path": "/t", "source_hash": "a"}}
     plugin = action(probe, {})
-    plugin._task.args = plugin.given({**arguments, "source_dir": SOURCES}, HOST)
+    plugin._task.args = plugin.as_single_values({**arguments, "source_dir": SOURCES}, HOST)
     sent = plugin.prepare(dict(plugin._task.args), HOST)["workspace"]
     assert (sent["run_id"], [volume["name"] for volume in sent["volumes"]]) == ("R", list(NAMES))
     return plugin.take_in({**known, "workspaces": answers}, HOST)
@@ -402,7 +402,7 @@ def test_a_host_neither_adds_a_volume_to_those_that_are_waited_for_nor_drops_one
 
 
 def test_what_concerns_all_volumes_is_said_of_the_host_and_what_does_not_names_them():
-    x, y = (finding(TOLD, None, text=text) for text in "xy")
+    x, y = (finding(SOURCE_MESSAGE, None, text=text) for text in "xy")
     assert plan_action.notes_of_host({"a": [x, y], "b": [x], "c": [x, y]}) == ["x", "a, c: y"]
     assert plan_action.notes_of_host({"log": [x, y]}) == ["x", "y"]
 

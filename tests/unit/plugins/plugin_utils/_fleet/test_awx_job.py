@@ -11,7 +11,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.workflow impo
 @pytest.mark.parametrize(
     "variables, expected",
     [
-        ({}, {}),
         ({"awx_job_id": "", "awx_workflow_job_id": None}, {}),
         (
             {
@@ -33,7 +32,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.workflow impo
                 "project_revision": "af002e3",
             },
         ),
-        ({"tower_job_id": 17, "tower_user_name": "ana"}, {"id": "17", "launched_by": "ana"}),
         ({"awx_job_id": 17, "tower_job_id": 17}, {"id": "17"}),
         (
             {"awx_job_id": 17, "awx_inventory_name": "\x1b[31mx" * 100},

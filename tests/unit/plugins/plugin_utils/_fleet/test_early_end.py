@@ -37,7 +37,6 @@ ALONE = "only for volumes that are measured alone"
         ({}, [plan(workload="commit")], "because h0 has another workload"),
         ({"sweep_end_early": "none"}, [plan(2), plan()], ""),
         ({"sweep_end_early": "decided"}, [plan()], ""),
-        ({"sweep_end_early": "decided"}, [plan(2)], ALONE),
         (
             {"sweep_end_early": "decided", "gate_baseline": ["last"]},
             [plan()],

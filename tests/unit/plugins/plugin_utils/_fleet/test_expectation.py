@@ -38,12 +38,8 @@ def expect(pattern="all:!localhost", limit=None, groups=GROUPS):
         ("all:!localhost", None, ["a1", "a2", "b1", "b2"], []),
         ("A", None, ["a1", "a2"], []),
         (["A", "b1"], None, ["a1", "a2", "b1"], []),
-        ("a1,b1", None, ["a1", "b1"], []),
         ("A:&two", None, ["a2"], []),
-        ("all:!A", None, ["b1", "b2"], []),
         ("a?", "two", ["a2"], ["a1"]),
-        ("~[ab]1", None, ["a1", "b1"], []),
-        ("A[0]", None, ["a1"], []),
         ("all:!localhost", "a1,b2", ["a1", "b2"], ["a2", "b1"]),
         ("all", "all:!B", ["a1", "a2"], ["b1", "b2"]),
         ("A", "a1,localhost", ["a1"], ["a2"]),
@@ -63,12 +59,9 @@ def test_localhost_is_expected_if_it_is_named_and_in_the_inventory():
     [
         ("all:!localhost", None, WITH_LOCALHOST, True),
         ("A:localhost:!localhost", None, WITH_LOCALHOST, True),
-        ("all:!localhost", "all", WITH_LOCALHOST, True),
         ("all:!localhost", "a1", WITH_LOCALHOST, False),
         ("all:!localhost", None, GROUPS, False),
         ("A:!localhost", None, WITH_LOCALHOST, False),
-        ("A", None, WITH_LOCALHOST, False),
-        ("all", None, WITH_LOCALHOST, False),
         ("localhost", None, WITH_LOCALHOST, False),
     ],
 )
@@ -86,14 +79,11 @@ def test_an_inventory_of_localhost_alone_says_how_to_include_it():
     [
         ("a1,typo", None, "certify_hosts names 'typo'"),
         ("all:!typo", None, "certify_hosts names '!typo'"),
-        ("all:&typo", None, "certify_hosts names '&typo'"),
-        (["A", "typo"], None, "certify_hosts names 'typo'"),
         ("all", "a1,typo", "--limit names 'typo'"),
         ("all", "localhost", "no host is left"),
         ("localhost", None, "certify_hosts names 'localhost'"),
         ("empty", None, "certify_hosts names 'empty'"),
         ("A", "B", "no host is left: the inventory, certify_hosts (A) and --limit B"),
-        ("A:!A", None, "no host is left"),
         ("all", "@/nowhere.txt", "--limit @/nowhere.txt cannot be read"),
     ],
 )
@@ -116,7 +106,7 @@ def test_a_name_matters_only_to_a_play_that_names_its_hosts(name):
     assert expect("A", groups=groups).hosts == ["a"]
 
 
-@pytest.mark.parametrize("name", ["@y", "~a", "a?", "a*", "a[1]", "[a]", "h[1:3]"])
+@pytest.mark.parametrize("name", ["@y", "~a", "a?", "a*", "a[1]", "[a]", "h[1:3]", "2001:db8::1"])
 def test_a_name_that_ansible_resolves_to_its_host_is_accepted(name):
     groups = {"all": ["a", "ab", name], "ungrouped": ["a", "ab", name]}
     assert expect("all", groups=groups).hosts == sorted(["a", "ab", name])
@@ -125,11 +115,6 @@ def test_a_name_that_ansible_resolves_to_its_host_is_accepted(name):
 def test_a_host_with_the_name_of_a_group_of_others_is_refused():
     with pytest.raises(ExpectationError, match="the inventory names 'web', which is both a host and a group"):
         expect("all", groups={"all": ["a", "web"], "ungrouped": [], "web": ["a"]})
-
-
-@pytest.mark.parametrize("name", ["db01", "db-01.example.com", "192.0.2.1", "2001:db8::1", "fe80::1", "fu_1", "Bär"])
-def test_names_and_addresses_are_hosts(name):
-    assert expect("all", groups={"all": [name], "ungrouped": [name]}).hosts == [name]
 
 
 def test_a_limit_from_a_file(tmp_path):

@@ -54,11 +54,3 @@ def test_an_observation_ends_by_itself(tmp_path, monkeypatch):
     assert without_results("/reports/run1", KINDS["observation"].if_interrupted).endswith(
         "start a job with playbooks/cleanup.yml and cleanup_run_id: run1"
     )
-
-
-def test_the_files_of_power_cuts_stay_and_are_removed_by_the_cleanup(monkeypatch):
-    monkeypatch.delenv("AWX_ISOLATED_DATA_DIR", raising=False)
-    monkeypatch.setattr(context, "CLIARGS", {"inventory": ("hosts.yml",)})
-    first, cleanup = without_results("/reports/run1", KINDS["durability"].if_interrupted).splitlines()
-    assert "the testers of run run1 end, and their files stay on the hosts" in first and "collect" not in first
-    assert cleanup == "  ansible-playbook -i hosts.yml playbooks/cleanup.yml -e cleanup_run_id=run1"

@@ -15,7 +15,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome impor
     Place,
     artifacts,
     make_outcome,
-    told_to_workflows,
+    workflow_artifact,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE, DEFAULT
 
@@ -46,7 +46,7 @@ def told(hosts, reasons, place=None, message="a message"):
         certified=verdict["certified"],
         gate_failed=True,
     )
-    return told_to_workflows(content, verdict, place or Place("/reports/run1", "https://h/run1.tar.gz", True))
+    return workflow_artifact(content, verdict, place or Place("/reports/run1", "https://h/run1.tar.gz", True))
 
 
 def test_what_a_notification_needs_is_there(monkeypatch):

@@ -28,16 +28,6 @@ def test_together_is_one_instant_after_another_round_of_calls():
     assert starts["h0"] >= 1000.0 + 20.0 + 4.0
 
 
-def test_the_slowest_format_decides_the_common_instant():
-    slow = start_times("together", 0.0, {"a": HOST, "b": {**HOST, "format_s": 100.0}})
-    assert slow["a"] == slow["b"] > 100.0
-
-
-def test_slow_connections_move_the_instant():
-    slow = start_times("together", 0.0, {"a": HOST, "b": {**HOST, "called_s": [980.0, 1000.0]}})
-    assert slow["a"] > 20.0 + 4.0
-
-
 def test_isolated_hosts_of_a_pool_never_overlap_and_pools_run_side_by_side():
     hosts = {
         "a": {**HOST, "pool": "p"},

@@ -50,7 +50,6 @@ def test_a_status_is_what_the_host_answers():
     [
         (["running"], "running", "unknown"),
         (["finished"], "finished", "finished"),
-        (["dead"], "dead", "dead"),
         (["dead", "finished"], "finished", "finished"),
         (["absent", "dead"], "absent", "absent"),
         (["finished", "running", "dead"], "running", "unknown"),

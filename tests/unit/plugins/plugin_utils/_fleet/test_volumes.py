@@ -77,15 +77,12 @@ def test_the_string_of_a_survey_is_read(write):
     [
         ("[", "workspace_volumes must be a list of volumes, each with a name and a path: The text is not valid YAML: "),
         ("QM1,QM2", "workspace_volumes must be a list"),
-        ({"name": "log1"}, "workspace_volumes must be a list"),
         (["log1"], "workspace_volumes: volume 1 must be a dictionary with a name and a path, not 'log1'"),
         (
             [ONE, {"path": "/b"}],
             "workspace_volumes: volume 2: name must be a short name of letters, digits and . _ -, not None",
         ),
         ([{**ONE, "name": "../x"}], "volume 1: name must be a short name"),
-        ([{**ONE, "name": "a" * 65}], "volume 1: name must be a short name"),
-        ([{**ONE, "name": 7}], "volume 1: name must be a short name"),
         ([{**ONE, "size": "1M"}], "workspace_volumes: log1: unknown key size; the keys are name, path, "),
         ([{**ONE, "path": "a"}], "workspace_volumes: log1: path must be an absolute path, not 'a'"),
         (
@@ -93,7 +90,6 @@ def test_the_string_of_a_survey_is_read(write):
             "workspace_volumes: log1: queue_managers must be a list of at least one name",
         ),
         ([ONE, {**TWO, "name": "log1"}], "workspace_volumes: two volumes have the name log1"),
-        ([ONE, {**TWO, "path": "/a"}], r"log1 and log2 must not have the same path, or one inside the other \(/a\)"),
         (
             [ONE, {**TWO, "path": "/a/b/"}],
             r"log1 and log2 must not have the same path, or one inside the other \(/a/b/\)",
@@ -127,8 +123,6 @@ def test_paths_that_only_begin_alike_are_two():
     ("changes", "said"),
     [
         ({"file_size": "many"}, "workspace_volumes: log2: file_size: "),
-        ({"files": "many"}, "workspace_volumes: log2: files: 'many' is not a whole number"),
-        ({"block_sizes": []}, "workspace_volumes: log2: block_sizes is empty"),
         (
             {"load_points": [3]},
             (
@@ -136,7 +130,6 @@ def test_paths_that_only_begin_alike_are_two():
                 "log2: queue_managers names 2"
             ),
         ),
-        ({"load_points": [1, 1]}, "workspace_volumes: log2: load_points names 1 more than once"),
     ],
 )
 def test_a_bad_value_is_named_by_volume_and_key(changes, said):
@@ -161,7 +154,7 @@ def test_each_volume_has_a_plan_of_its_own():
     assert second["footprint_bytes"] == 2 * 3 * 16 << 20
     assert host["footprint_bytes"] == first["footprint_bytes"] + second["footprint_bytes"]
     assert (
-        second["told"]
+        second["tester_options"]
         == _plan.make_plan(
             {
                 **SWEEP,
@@ -170,7 +163,7 @@ def test_each_volume_has_a_plan_of_its_own():
             2,
             {},
             600,
-        )["told"]
+        )["tester_options"]
     )
 
 

@@ -40,7 +40,7 @@ def run(tmp_path):
             "history": history or {"place": place, "required": True},
         }
         directory = RunDirectory.create(str(tmp_path / "reports"), run)
-        directory.volumes.note(host, [{"name": name} for name in volumes])
+        directory.volumes.write(host, [{"name": name} for name in volumes])
         for volume in volumes:
             record = fabricate.judged(run, host, files, volume=volume, created_at=f"{day}T11:00:00Z")
             facts = {

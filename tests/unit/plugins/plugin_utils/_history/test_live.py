@@ -65,7 +65,7 @@ def observe(tmp_path, history):
         )
         hold_against_certificates(directory)
         (record,) = list(judged_records(directory))
-        return record.own["certificate"]
+        return record.kind_data["certificate"]
 
     return made
 

@@ -250,7 +250,7 @@ def test_the_locks_of_a_claim_have_a_record_beside_its_measurement(tmp_path):
         directory = fabricate.run_directory(tmp_path / str(number), {"prod": files}, gate=False)
         measured = fabricate.judged(directory.run, "prod", files)
         directory.records.write(dataclasses.replace(measured, certified=True, qualification=""), files)
-        directory.volumes.note("prod", expected)
+        directory.volumes.write("prod", expected)
         directories.append(directory)
     absent, complete = directories
     missing = judge_run(absent, GATE)

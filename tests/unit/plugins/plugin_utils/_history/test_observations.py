@@ -58,7 +58,7 @@ def test_what_cannot_be_compared_has_no_ratio(tmp_path, held):
 
 def test_a_verdict_is_stored_and_a_record_without_observation_is_not(tmp_path):
     assert [each.verdict for each in results_of(run_of(tmp_path / "a", verdict="fail"))] == ["fail"]
-    assert results_of(run_of(tmp_path / "b", kind="error", own=None, verdict="error")) == []
+    assert results_of(run_of(tmp_path / "b", kind="error", kind_data=None, verdict="error")) == []
 
 
 def test_the_gate_stores_observations_beside_the_certificates_and_changes_none(place, tmp_path):

@@ -31,7 +31,7 @@ def filed(base, logs_by_host, skipped, of_hosts, check_mode=False, **keys):
             record = replace(record, kind="preflight", verdict=None, certified=False, tester=None)
         directory.records.write(record, {} if check_mode else tables)
     for host, names in skipped.items():
-        directory.volumes.note(host, [{"name": name, "skipped": True} for name in names])
+        directory.volumes.write(host, [{"name": name, "skipped": True} for name in names])
         for name in names:
             file_skipped(directory, host, name, "discovery", REASON, name)
     return directory
@@ -136,7 +136,7 @@ def test_a_queue_manager_that_no_host_was_tested_for_stops_the_gate(judged):
 
 def test_a_run_of_passive_nodes_alone_is_no_success(tmp_path):
     directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["db02"]))
-    directory.volumes.note("db02", [{"name": "QM1", "skipped": True}])
+    directory.volumes.write("db02", [{"name": "QM1", "skipped": True}])
     file_skipped(directory, "db02", "QM1", "discovery", REASON, "QM1")
     assert judge_run(directory, GATE)["gate_failed"]
 

@@ -48,14 +48,14 @@ def run_of(tmp_path, *records):
 
 def test_all_cuts_kept_is_a_pass_with_the_bound_that_follows():
     made = record(cut(1), cut(2, visible_from_ns=1_000_000, visible_from_writes=31))
-    assert (made.kind, made.verdict, made.certified, made.reasons, made.own["losses"]) == (
+    assert (made.kind, made.verdict, made.certified, made.reasons, made.kind_data["losses"]) == (
         "durability",
         "pass",
         False,
         [],
         [],
     )
-    assert made.own["claim"] == (
+    assert made.kind_data["claim"] == (
         "2 cuts without a loss: with 95 % confidence, the chance of a loss is at most 78 % per cut, if later cuts are "
         "like these. A loss at the end of less than 2 ms or 31 writes could not be seen."
     )
@@ -65,9 +65,9 @@ def test_one_loss_outweighs_all_else():
     made = record(
         cut(1), cut(2, "inconclusive", "it did not come back"), cut(3, "lost", row={"lost_tail_writes": "63"}), asked=5
     )
-    assert (made.verdict, made.own["claim"]) == ("fail", "")
+    assert (made.verdict, made.kind_data["claim"]) == ("fail", "")
     assert made.reasons == ["cut 3: 63 acknowledged writes at the end are gone", "cut 2: it did not come back"]
-    (loss,) = made.own["losses"]
+    (loss,) = made.kind_data["losses"]
     assert (loss["loss"], loss["cuts"]) == ("lost tail", [3])
 
 
@@ -81,19 +81,19 @@ def test_one_loss_outweighs_all_else():
 )
 def test_what_shows_nothing_is_inconclusive(cuts, asked, reason):
     made = record(*cuts, asked=asked)
-    assert (made.verdict, made.reasons, made.own["claim"]) == ("inconclusive", [reason], "")
+    assert (made.verdict, made.reasons, made.kind_data["claim"]) == ("inconclusive", [reason], "")
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
 def test_each_kind_of_loss_has_a_consequence_and_a_next_step(loss):
     made = record(cut(1, "lost", row={loss.column: "1"}))
-    (found,) = made.own["losses"]
+    (found,) = made.kind_data["losses"]
     assert (found["loss"], found["cause"], found["cuts"]) == (loss.name, made.findings[0]["cause"], [1])
     assert found["consequence"].endswith(".") and found["next_step"].endswith(".")
 
 
 def test_what_was_lost_in_a_cut_that_was_kept_is_not_believed():
-    assert record(cut(1, row={"lost_tail_writes": "63"})).own["losses"] == []
+    assert record(cut(1, row={"lost_tail_writes": "63"})).kind_data["losses"] == []
 
 
 # From (1 - p)^n = 0.05, solved by hand with a table of logarithms: ln 0.05 = -2.995732.
@@ -170,7 +170,7 @@ def test_a_run_of_cuts_makes_no_certificate_of_latency_and_is_not_merged(tmp_pat
 
 def test_a_record_keeps_its_cuts(tmp_path):
     directory = run_of(tmp_path, record(cut(1)))
-    assert directory.records.find("h", "log").own == record(cut(1)).own
+    assert directory.records.find("h", "log").kind_data == record(cut(1)).kind_data
 
 
 @pytest.mark.parametrize(

@@ -248,12 +248,12 @@ BROKEN = [
 def test_a_file_server_that_keeps_every_promise_passes():
     made = record(pair())
     assert (made.kind, made.verdict, made.certified, made.reasons, made.notes) == ("locks", "pass", False, [], [])
-    (own,) = made.own["pairs"]
+    (own,) = made.kind_data["pairs"]
     assert (own["verdict"], own["text"]) == (
         "pass",
         "takeover 12 s (limit 15 s), 0 late writes, 1,000 of 1,000 updates kept",
     )
-    assert HostRecord.from_dict(made.as_dict()).own == made.own
+    assert HostRecord.from_dict(made.as_dict()).kind_data == made.kind_data
 
 
 @pytest.mark.parametrize(("step", "cause", "figures", "sentence"), BROKEN, ids=lambda value: str(value)[:20])
@@ -649,7 +649,7 @@ def test_a_fail_outweighs_what_is_open():
     ],
 )
 def test_the_figures_of_a_pair_are_one_line(results, text):
-    assert record(results).own["pairs"][0]["text"].startswith(text)
+    assert record(results).kind_data["pairs"][0]["text"].startswith(text)
 
 
 def test_a_short_lease_is_a_note():

@@ -171,5 +171,7 @@ def test_the_slowest_write_since_the_start_decides_a_limit_on_the_slowest_one_if
 
 def test_the_gate_goes_on_if_a_certificate_cannot_be_noted(tmp_path, monkeypatch):
     directory = run_of(tmp_path, record())
-    monkeypatch.setattr(directory.records, "note_own", lambda *_: (_ for _ in ()).throw(RunDirectoryError("no space")))
+    monkeypatch.setattr(
+        directory.records, "add_kind_data", lambda *_: (_ for _ in ()).throw(RunDirectoryError("no space"))
+    )
     assert gate.compare(directory) == "the hosts were not compared with their certificates: no space"

@@ -18,9 +18,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils import _kinds
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import DEFAULTS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import (
     CHECK_MODE,
+    DATA_KEYS,
     DEFAULT,
     KINDS,
-    OWN_KEYS,
     kind_named,
     kind_of,
     opened_for,
@@ -66,23 +66,21 @@ def test_each_folder_is_a_kind_whose_facets_are_its_modules():
             kind.name
         )
         for name in FACETS:
-            package = type(kind).__module__ if name in kind.facets else PACKAGE + "._kinds"
-            assert type(getattr(kind, name)).__module__ == f"{package}.{name}"
+            module = f"{type(kind).__module__}.{name}" if name in kind.facets else f"{PACKAGE}._kinds.facets"
+            assert type(getattr(kind, name)).__module__ == module
 
 
 def test_a_record_holds_what_is_its_kinds_own_under_the_key_of_that_kind():
-    for kind in filter(lambda kind: kind.own_key, EVERY):
+    for kind in filter(lambda kind: kind.data_key, EVERY):
         own = {"cuts": [], "losses": [], "tests": "", "claim": "", "cut_count": 1, "pairs": [], "limits": DEFAULTS}
-        data = HostRecord("h", kind=kind.name, own=own).as_dict()
-        assert {key: data[key] for key in OWN_KEYS} == {**dict.fromkeys(OWN_KEYS), kind.own_key: own}
-        assert HostRecord.from_dict({**data, **{key: 7 for key in OWN_KEYS if key != kind.own_key}}).own == own
-        with pytest.raises(RecordError, match=f"has no usable {kind.own_key}"):
-            HostRecord.from_dict({**data, kind.own_key: 7})
-    assert (
-        HostRecord.from_dict({**HostRecord("h", kind="error").as_dict(), "": own, **dict.fromkeys(OWN_KEYS, own)}).own
-        is None
-    )
-    assert not {*OWN_KEYS} & {each.name for each in dataclasses.fields(HostRecord)}
+        data = HostRecord("h", kind=kind.name, kind_data=own).as_dict()
+        assert {key: data[key] for key in DATA_KEYS} == {**dict.fromkeys(DATA_KEYS), kind.data_key: own}
+        assert HostRecord.from_dict({**data, **{key: 7 for key in DATA_KEYS if key != kind.data_key}}).kind_data == own
+        with pytest.raises(RecordError, match=f"has no usable {kind.data_key}"):
+            HostRecord.from_dict({**data, kind.data_key: 7})
+    error = {**HostRecord("h", kind="error").as_dict(), "": own, **dict.fromkeys(DATA_KEYS, own)}
+    assert HostRecord.from_dict(error).kind_data is None
+    assert not {*DATA_KEYS} & {each.name for each in dataclasses.fields(HostRecord)}
 
 
 def test_each_kind_that_tests_no_storage_says_why_it_is_not_merged():

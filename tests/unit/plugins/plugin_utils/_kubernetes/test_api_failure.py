@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.api_failure import api_failure
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.cluster import api_failure
 
 
 def answered(code, message):

@@ -80,7 +80,6 @@ def test_only_the_testers_container_counts():
             seen(waiting("ImagePullBackOff", "not found")),
             "image missing: node1 cannot pull registry/logdisk (not found). Push the image",
         ),
-        (seen(waiting("InvalidImageName")), "image missing: node1 cannot pull registry/logdisk (InvalidImageName)"),
         (
             seen(waiting("CreateContainerConfigError", "has runAsNonRoot")),
             "the container cannot be started: has runAsNonRoot",

@@ -23,7 +23,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.groups import causes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.formats import evidence_md
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import build_model
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import CLOCK, TOLD, finding
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import CLOCK, SOURCE_MESSAGE, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps.gate import failing_hosts
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report import runs
@@ -55,7 +55,7 @@ def disturbed(base):
         directory,
         "brief",
         "log",
-        [finding(CLOCK, None, offset_s=1.5, error_s=0.1), finding(TOLD, None, text="the tester warned")],
+        [finding(CLOCK, None, offset_s=1.5, error_s=0.1), finding(SOURCE_MESSAGE, None, text="the tester warned")],
     )
     directory.records.note_leftovers("few", "log", ["/mnt/x"])
     return directory

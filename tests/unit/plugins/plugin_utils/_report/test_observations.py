@@ -51,7 +51,7 @@ def test_the_summary_says_what_each_log_gets_the_slowest_against_its_certificate
 
 def test_the_summary_says_what_is_to_be_said_against_a_comparison(tmp_path):
     directory = runs.observation(tmp_path)
-    directory.records.note_own(
+    directory.records.add_kind_data(
         "db01",
         "log",
         {

@@ -29,7 +29,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.formats impo
     results_csv,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import TOLD, finding
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import SOURCE_MESSAGE, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
@@ -588,7 +588,7 @@ def test_one_host_has_its_figures_in_the_summary(tmp_path):
 def test_notes_of_a_single_host_are_in_the_summary_even_if_it_passes(tmp_path):
     directory = fabricate.run_directory(tmp_path, {"db07": fast()})
     assert re.search(r"^  result   db07: pass$", shown(directory), re.MULTILINE)
-    note(directory, "db07", "log", [finding(TOLD, None, text="its clock is wrong")])
+    note(directory, "db07", "log", [finding(SOURCE_MESSAGE, None, text="its clock is wrong")])
     assert re.search(r"^  note     its clock is wrong$", shown(directory), re.MULTILINE)
 
 

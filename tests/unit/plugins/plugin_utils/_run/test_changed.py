@@ -76,7 +76,7 @@ def test_it_has_no_certificate(edited):
 
 
 def test_a_note_does_not_make_it_genuine(edited):
-    assert edited.records.note_leftovers("db01", "log", [])
+    edited.records.note_leftovers("db01", "log", [])
     assert {record.host: record.verdict for record in judged_records(edited)} == {"db01": "error", "db02": "pass"}
 
 
@@ -108,7 +108,7 @@ def test_an_edited_result_of_the_history_counts_as_none(failed, name):
 
 
 def test_an_edited_list_of_volumes_is_refused(failed):
-    failed.volumes.note("db02", [{"name": "log"}, {"name": "audit"}])
+    failed.volumes.write("db02", [{"name": "log"}, {"name": "audit"}])
     edit(Path(failed.path) / "hosts/db02/volumes.json", {"volumes": [{"name": "log"}]})
     with pytest.raises(RunDirectoryError, match=r"volumes\.json changed since it was written"):
         failed.missing()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import os
 import tracemalloc
 from pathlib import Path
 
@@ -160,13 +159,4 @@ def test_a_compressed_table_that_is_damaged(tmp_path, damage):
     change, message = DAMAGES[damage]
     path.write_bytes(change(path.read_bytes()))
     with pytest.raises(RunDirectoryError, match=rf"^over\.csv .*{message}"):
-        directory.records.tables(next(iter(judged_records(directory))))
-
-
-def test_a_compressed_table_that_is_a_link_is_not_followed(tmp_path):
-    directory = run_of(tmp_path)
-    path = filed(directory) / "over.csv.gz"
-    os.rename(path, tmp_path / "elsewhere")
-    path.symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(RunDirectoryError, match=r"^over\.csv cannot be read"):
         directory.records.tables(next(iter(judged_records(directory))))

@@ -13,7 +13,7 @@ import pytest
 from ansible import context
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.follow_up import playbooks_in
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import finish, summary
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import as_started
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.environment import as_started
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
 NEXT = "Next: certify again: ansible-playbook playbooks/certify.yml --limit db07"

@@ -21,7 +21,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.shapes import (
     named,
 )
 
-POINT = Keys({"load": int}, only=True)
+POINT = Keys({"load": int})
 SHAPE = Keys(
     {
         "name": str,
@@ -44,8 +44,7 @@ SHAPE = Keys(
         ({"value": "1"}, "value"),
         ({"points": {}}, "points"),
         ({"points": [{"load": 1}, {"load": "2"}]}, "points[1].load"),
-        ({"points": [{"load": 1, "other": 2}]}, "points[0]"),
-        ({"points": [{}]}, "points[0]"),
+        ({"points": [{}]}, "points[0].load"),
         ({"even": 3}, "even"),
         ({"other": "bad"}, "other"),
         ({"\x1b" + "x" * 200: "bad"}, "\\x1b" + "x" * 96),

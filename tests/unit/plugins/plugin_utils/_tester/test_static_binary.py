@@ -8,7 +8,7 @@ import platform
 import subprocess
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester.static_binary import (
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._tester.sources import (
     BinaryError,
     cached_binaries,
     read_binary,

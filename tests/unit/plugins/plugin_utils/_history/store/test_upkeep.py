@@ -40,7 +40,7 @@ def make_run(base, place, day, hosts=("db07",), files=GOOD, volumes=("log",), me
     directory = RunDirectory.create(str(base), run)
     for host in hosts:
         if volumes != ("log",):
-            directory.volumes.note(
+            directory.volumes.write(
                 host, [*({"name": name} for name in volumes), *({"name": name, "skipped": True} for name in skipped)]
             )
         for volume in volumes if measured is None else measured:

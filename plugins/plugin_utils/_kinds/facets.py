@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The output of a kind of run on the screen, on the page and for monitoring; the defaults are those of a kind without
-special output."""
+"""The facets of a kind of run, each a class whose instance ``Kind`` returns: the defaults, which a module in the folder
+of a kind replaces. They import nothing that judges or shows a run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,70 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from markupsafe import Markup
 
+    from .._history.certificate import Certificate
+    from .._history.store.history import Result
     from .._report.model import Host, Model
+    from .._run.directory import RunDirectory
+    from .._run.record import HostRecord
+
+
+class Criteria:
+    """Reads and interprets the section of a profile that belongs to a kind of run (the section under the kind's
+    ``profile_key``)."""
+
+    def read(self, given: Any, base: Any) -> Any:
+        """Return a section of a profile in a normalized form that can be read again. The section is given as plain
+        data. The result is None if the section requires no more than a profile without such a section.
+
+        ``base`` is the section of the profile that this one extends, or None. Raises DefinitionError.
+        """
+        return None
+
+    def judges(self, section: Any) -> bool:
+        """Whether a profile's limits judge a run of this kind. ``section`` is the profile's section for the kind, or
+        None."""
+        return True
+
+
+class Opening:
+    """Opens a run of some kind. ``plans`` holds the plan for each host, ``settings`` the settings that all hosts
+    share."""
+
+    def check(self, settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]]) -> None:
+        """Raise SettingsError if a run of this kind is not possible with these plans."""
+
+    def volumes(self, plan: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Return the volumes that a host is expected to report, in the form in which volumes.json stores them. Those
+        that report another kind of result than the run have a ``kind``."""
+        from .._fleet.volumes import recorded_volumes
+
+        return [*recorded_volumes(plan["volumes"]), *(plan.get("of_other_kinds") or [])]
+
+    def announced(
+        self, settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]], check_mode: bool
+    ) -> list[str]:
+        """Return the lines to print about the run once it is open."""
+        return []
+
+
+class Memory:
+    """What a run of some kind reads from the history before the run is judged, and what it stores there afterwards."""
+
+    def look_up(self, directory: RunDirectory) -> str:
+        """Note what the history contains about the volumes of a run before the run is judged. Returns the reason if the
+        volumes could not be compared; otherwise an empty string. Raises OSError.
+        """
+        return ""
+
+    def certificate_of(self, directory: RunDirectory, folder: str, record: HostRecord) -> Certificate | None:
+        """Return the certificate of a record in a folder, or None if it was not judged. Raises CertificateError,
+        RunDirectoryError and TablesError."""
+        return None
+
+    def of_run(self, directory: RunDirectory) -> list[Result]:
+        """Return what the history stores about a run in addition to its certificates; by default nothing. Raises
+        RunDirectoryError."""
+        return []
 
 
 class View:
@@ -66,7 +129,7 @@ class View:
         was found on which hosts, and ``verdict`` is the verdict of the cause."""
         raise NotImplementedError
 
-    def limits_told(self, model: Model) -> list[str]:
+    def limit_lines(self, model: Model) -> list[str]:
         """Return the limits of this kind of run that the page lists below its criteria."""
         return []
 

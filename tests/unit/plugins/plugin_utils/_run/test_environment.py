@@ -7,8 +7,8 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import surroundings
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.surroundings import in_awx, report_directory, vanishes
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import environment
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.environment import in_awx, report_directory, vanishes
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def test_what_vanishes_with_a_job_of_awx(private, monkeypatch, tmp_path):
     other.mkdir()
     (private / "project/link").symlink_to(other)
     mounts = {}
-    monkeypatch.setattr(surroundings._mounts, "mount_of", lambda path: mounts.get(str(path), {"mount_id": "1"}))
+    monkeypatch.setattr(environment._mounts, "mount_of", lambda path: mounts.get(str(path), {"mount_id": "1"}))
     inside = str(private / "project/reports")
     assert not in_awx() and not vanishes(inside)
     monkeypatch.setenv("JOB_ID", "17")
