@@ -12,7 +12,7 @@ from datetime import datetime
 import pytest
 import yaml
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import Place, make_outcome
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import Place, make_outcome, workflow_artifact
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps.status import status_outcome
 from fake_awx import data
 from fake_awx.project import ROOT, playbooks, project_files

@@ -42,7 +42,7 @@ def _result(directory: RunDirectory, record: HostRecord) -> CutResult:
         verdict=str(record.verdict),
         cuts=len(cuts),
         reason=printable(lost or (record.reasons or [""])[0]),
-        **{name: printable(str((record.own or {})[name])) for name in ("claim", "tests")},
+        **{name: printable(str((record.kind_data or {})[name])) for name in ("claim", "tests")},
     )
 
 

@@ -29,6 +29,7 @@ from .._history_action import (
     HOSTS,
     PLAY_HOSTS,
     FleetAction,
+    existing_pages,
     versions_here,
 )
 from .._judge.profile_reader import load_profile
@@ -109,7 +110,7 @@ class Step(FleetAction):
         if self.write_to(folder):
             write_json(os.path.join(folder, JSON_FILE), status)
             write_file(os.path.join(folder, METRICS_FILE), status_prom(status))
-            pages, runs = pages_beside(folder, STATUS_LINKS), _with_report(folder, status)
+            pages, runs = existing_pages(folder, STATUS_LINKS), _with_report(folder, status)
             write_text(page, render_status(status, versions_here(), playbooks_in(), runs, pages))
         say(
             self._display,
@@ -119,7 +120,7 @@ class Step(FleetAction):
         failures = {
             host: one_message([problem.text for problem in found], JSON_FILE) for host, found in by_host.items()
         }
-        return {"problems": status["problems"], **self.told(outcome, failures, [], options["play_hosts"], task_vars)}
+        return {"problems": status["problems"], **self.result(outcome, failures, [], options["play_hosts"], task_vars)}
 
 
 def _declines(folder: str, history: str) -> list[dict[str, Any]]:
