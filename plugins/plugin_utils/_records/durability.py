@@ -12,11 +12,8 @@ from typing import Any
 
 from .._durability.cut import CHECK_KEPT, CHECK_LOST
 from .._english.findings import in_words
-from .._english.verdicts import NOTHING_MEASURED
 from .._judge.durability import chance_bound, claim_of, findings_of, losses_of, torn_notes
 from .._judge.notes import flush_notes
-from .._kinds import CHECK_MODE
-from .._run.findings import PREFLIGHT, finding
 from .._run.record import HostRecord
 from .._run.table_reader import TablesError
 from .._run.tables import parse_run
@@ -79,13 +76,3 @@ def _newest_run(cuts: Sequence[Mapping[str, Any]], files: Mapping[str, bytes]) -
         except (KeyError, TablesError):
             continue
     return {}
-
-
-def ready(run: Mapping[str, Any], host: str, volume: str, facts: dict[str, Any], sentence: str) -> HostRecord:
-    """Return the record of a host whose power could be cut. A preflight does nothing else, so there is no verdict."""
-    return replace(
-        blank(run, host, volume, CHECK_MODE.name, facts),
-        qualification=NOTHING_MEASURED,
-        findings=[finding(PREFLIGHT, None, text=sentence)],
-        reasons=[sentence],
-    )

@@ -13,11 +13,9 @@ from typing import Any
 
 from .._english.findings import in_words
 from .._english.lock_figures import pair_text
-from .._english.verdicts import NOTHING_MEASURED
 from .._judge.lock_limits import limits_of
 from .._judge.locks import NO_PAIR, findings_of, notes_of
-from .._kinds import CHECK_MODE
-from .._run.findings import LOCK_UNDECIDED, PREFLIGHT, finding
+from .._run.findings import LOCK_UNDECIDED, finding
 from .._run.lock_steps import SECOND_REFUSED
 from .._run.profiles import profile_data
 from .._run.record import HostRecord
@@ -70,17 +68,6 @@ def lock_record(
         },
     )
     return with_notes(record, [note for pair in pairs for note in notes_of(pair, limits)], words)
-
-
-def ready(run: Mapping[str, Any], host: str, volume: str, facts: dict[str, Any], sentence: str) -> HostRecord:
-    """Return the record of a host whose locks could be tested. A preflight does nothing else, so there is no
-    verdict."""
-    return replace(
-        blank(run, host, volume, CHECK_MODE.name, facts),
-        qualification=NOTHING_MEASURED,
-        findings=[finding(PREFLIGHT, None, text=sentence)],
-        reasons=[sentence],
-    )
 
 
 def _without_pair(host: str) -> dict[str, Any]:

@@ -18,8 +18,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits i
     limits_of,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.locks import ready
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import ready
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import PREFLIGHT, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import BASICS, BOTH_WAYS, LIMIT_KEYS, STEPS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord, RecordError
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
@@ -662,7 +663,8 @@ def test_a_short_lease_is_a_note():
 
 
 def test_a_preflight_has_no_verdict():
-    made = ready({**run_data(["db01"]), "run_id": "r"}, "db01", "log", {}, "would be tested with db02")
+    found = finding(PREFLIGHT, None, text="would be tested with db02")
+    made = ready({**run_data(["db01"]), "run_id": "r"}, "db01", "log", {}, found)
     assert (made.verdict, made.reasons) == (None, ["would be tested with db02"])
 
 
