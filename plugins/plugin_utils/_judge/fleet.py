@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """The verdict on a fleet, which is the verdict on its worst host, and the queue managers that were left out because
-their logs are not mounted."""
+their logs are not mounted. The policy of the gate, which says what stops it, is the one that was recorded when the run
+was opened, unless a command overrides it."""
 
 from __future__ import annotations
 
@@ -74,7 +75,9 @@ def judge_fleet(run: Mapping[str, Any], records: Iterable[HostRecord]) -> dict[s
     PolicyError if the run's policy names an unknown verdict.
     """
     check_mode = kind_of(run) is CHECK_MODE
-    fail_on, report_only = _policy(run)
+    policy = run.get("policy") or {}
+    fail_on, report_only = check_policy(_fail_on(policy)), bool(policy.get("report_only"))
+    replaced = {INSTEAD_OF: policy[INSTEAD_OF]} if policy.get(INSTEAD_OF) else {}
     entries, absences = [], Absences(run)
     for record in records:
         absences.take_in(record)
@@ -83,7 +86,8 @@ def judge_fleet(run: Mapping[str, Any], records: Iterable[HostRecord]) -> dict[s
     hosts = [entry for entry in entries if entry["verdict"]]
     hosts.sort(key=lambda host: (WORST_FIRST.index(host["verdict"]), host["host"], host["volume"]))
     for host in hosts:
-        host["stops_gate"] = not report_only and _stops(host, fail_on)
+        stops = host["verdict"] in fail_on or (UNQUALIFIED in fail_on and not host["certified"])
+        host["stops_gate"] = not report_only and stops
     problems = [*_fleet_problems(entries, check_mode), *absences.problems()]
     without = check_mode or (entries and not hosts)
     return {
@@ -96,7 +100,7 @@ def judge_fleet(run: Mapping[str, Any], records: Iterable[HostRecord]) -> dict[s
         "problems": problems,
         "wrong_fails_expected": _wrong_fails_expected(run, hosts),
         "hosts": hosts,
-        "policy": {"fail_on": list(fail_on), "report_only": report_only, **_instead_of(run)},
+        "policy": {"fail_on": list(fail_on), "report_only": report_only, **replaced},
     }
 
 
@@ -137,22 +141,6 @@ def check_policy(fail_on: Any) -> tuple[str, ...]:
     return tuple(fail_on)
 
 
-def _policy(run: Mapping[str, Any]) -> tuple[tuple[str, ...], bool]:
-    policy = run.get("policy") or {}
-    fail_on = policy.get("fail_on")
-    return check_policy(DEFAULT_FAIL_ON if fail_on is None else fail_on), bool(policy.get("report_only"))
-
-
-def _instead_of(run: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parts of a recorded policy that a command overrides."""
-    recorded = (run.get("policy") or {}).get(INSTEAD_OF)
-    return {INSTEAD_OF: recorded} if recorded else {}
-
-
-def _stops(host: Mapping[str, Any], fail_on: tuple[str, ...]) -> bool:
-    return host["verdict"] in fail_on or (UNQUALIFIED in fail_on and not host["certified"])
-
-
 def _fleet_problems(hosts: list[dict[str, Any]], check_mode: bool) -> list[Finding]:
     """Return the findings that fail the gate regardless of the verdicts."""
     if not hosts and not check_mode:
@@ -180,3 +168,39 @@ def _wrong_fail_share(profile: Mapping[str, Any]) -> float:
     confidence."""
     confidence = (profile.get("qualifies") or {}).get("confidence")
     return 1 - confidence if isinstance(confidence, float) else 0.0
+
+
+def given_policy(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the part of a policy that a command sets with its options ``gate_fail_on`` and ``gate_report_only``.
+    Raises PolicyError."""
+    policy: dict[str, Any] = {}
+    if "gate_fail_on" in given:
+        policy["fail_on"] = list(check_policy(given["gate_fail_on"]))
+    if "gate_report_only" in given:
+        policy["report_only"] = given["gate_report_only"]
+    return policy
+
+
+def policy_with(recorded: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the policy that a run recorded, after applying the command's overrides, and the values that these
+    replaced."""
+    known = {**recorded, "fail_on": list(_fail_on(recorded)), "report_only": bool(recorded.get("report_only"))}
+    replaced = {key: known[key] for key, value in given.items() if value != known[key]}
+    return {**known, **given, **({INSTEAD_OF: replaced} if replaced else {})}
+
+
+def merged_policy(recorded: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the policy of a run that is merged from others. The merged run fails at every verdict at which any
+    of these runs fails, and it can fail even if they only report."""
+    policies = list(recorded)
+    stopping = {verdict for policy in policies for verdict in _fail_on(policy)}
+    days = [policy["valid_days"] for policy in policies if policy.get("valid_days")]
+    return {
+        "fail_on": [verdict for verdict in FAIL_ON_CHOICES if verdict in stopping],
+        "report_only": False,
+        **({"valid_days": min(days)} if days else {}),
+    }
+
+
+def _fail_on(policy: Mapping[str, Any]) -> Any:
+    return DEFAULT_FAIL_ON if policy.get("fail_on") is None else policy["fail_on"]

@@ -15,8 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .._estimate.basis import basis_of
-from .._estimate.headroom import NoHeadroom, headroom
+from .._estimate.basis import NoHeadroom, basis_of, headroom
 from .._estimate.target import operations_target_of, target_of
 from .._run.columns import ALL_WORKERS, COMMITS, KEY_COLUMNS, Row
 from .._run.findings import (
