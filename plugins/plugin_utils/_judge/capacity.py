@@ -276,37 +276,30 @@ def next_loads(
     known. Both are by host and volume."""
     loads, ended = {}, {}
     for climber in climbers:
+        if not climber.can_go_on or SEARCH_ENDED_AFTER_ROUNDS in climber.record.facts:
+            continue
         key = (climber.record.host, climber.record.volume)
         group = [climber] if climber.group is None else [other for other in climbers if other.group == climber.group]
         capacity = climber.capacity.held_together_with(others_of(climber, climbers))
         largest = min(other.largest for other in group)
         load = next_load(capacity.highest_passed, capacity.lowest_not_passed, largest) if capacity.points else None
         failed = [other.record.label for other in group if not other.can_go_on]
-        most = min(other.rounds for other in group)
-        if not climber.can_go_on or SEARCH_ENDED_AFTER_ROUNDS in climber.record.facts:
+        rounds_are_over = rounds_done >= min(other.rounds for other in group)
+        cause = "largest" if load is None else "others" if failed else "rounds" if rounds_are_over else ""
+        if load is None and capacity.next_load is None:
             continue
-        if load is None and capacity.next_load is not None:
-            ended[key] = finding(
-                SEARCH_ENDED, None, cause="largest", rounds=rounds_done, load=largest, load_unit=capacity.load_unit
-            )
-        elif load is None:
-            continue
-        elif failed:
-            ended[key] = finding(
-                SEARCH_ENDED,
-                None,
-                cause="others",
-                rounds=rounds_done,
-                load=load,
-                load_unit=capacity.load_unit,
-                others=failed,
-            )
-        elif rounds_done >= most:
-            ended[key] = finding(
-                SEARCH_ENDED, None, cause="rounds", rounds=rounds_done, load=load, load_unit=capacity.load_unit
-            )
-        else:
+        if not cause:
             loads[key] = load
+            continue
+        ended[key] = finding(
+            SEARCH_ENDED,
+            None,
+            cause=cause,
+            rounds=rounds_done,
+            load=largest if load is None else load,
+            load_unit=capacity.load_unit,
+            others=failed if cause == "others" else None,
+        )
     return loads, ended
 
 

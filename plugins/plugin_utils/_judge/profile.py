@@ -149,26 +149,21 @@ class Limit:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the limit in the form that load_profile reads."""
-        bound = "below" if self.strict else self.bound
-        result: dict[str, Any] = {
+        rows = {key: getattr(self, key) for key in ("block_size", "message_size", "load_point")}
+        known = {
+            "stream": "" if self.stream == LOG else self.stream,
+            "operation": self.operation,
+            **{key: values.as_dict() for key, values in rows.items() if values},
+            "source": self.source,
+        }
+        return {
             **({"id": self.id} if self.id else {}),
             "metric": self.metric.name,
-            bound: self.stated,
+            "below" if self.strict else self.bound: self.stated,
             "severity": self.severity,
             "hard": self.hard,
+            **{key: value for key, value in known.items() if value},
         }
-        if self.stream != LOG:
-            result["stream"] = self.stream
-        if self.operation:
-            result["operation"] = self.operation
-        for key, limited in (
-            ("block_size", self.block_size),
-            ("message_size", self.message_size),
-            ("load_point", self.load_point),
-        ):
-            if limited:
-                result[key] = limited.as_dict()
-        return {**result, "source": self.source} if self.source else result
 
 
 @dataclass(frozen=True)
