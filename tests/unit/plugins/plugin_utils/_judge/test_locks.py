@@ -31,7 +31,6 @@ from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils.lock_pair
     record,
     row,
     run_data,
-    run_of,
     without,
 )
 
@@ -682,18 +681,6 @@ def test_a_record_with_other_locks_is_refused(broken):
     good = record(pair()).as_dict()
     with pytest.raises(RecordError, match="has no usable locks"):
         HostRecord.from_dict({**good, "locks": {**good["locks"], **broken}})
-
-
-def test_a_failed_pair_stops_the_gate(tmp_path):
-    directory = run_of(tmp_path, [pair(), changed(pair("db03", "db04"), "second_refused", "broken", "granted")])
-    verdict = directory.verdict()
-    assert (verdict["verdict"], verdict["gate_failed"]) == ("fail", True)
-    assert {each["host"]: each["verdict"] for each in verdict["hosts"]} == {
-        "db01": "pass",
-        "db02": "pass",
-        "db03": "fail",
-        "db04": "fail",
-    }
 
 
 # The section of a profile.

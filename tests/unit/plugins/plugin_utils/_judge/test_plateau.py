@@ -106,11 +106,6 @@ def test_a_plateau_is_a_suspicion_in_plain_words():
     )
 
 
-def test_the_load_is_named():
-    (note,) = plateau_notes(tables([100 * MB] * 41 + [61 * MB] * 20, load_point=4))
-    assert note.startswith("At 4 KiB with 4 queue managers, ")
-
-
 def test_a_second_that_was_cut_short_does_not_count():
     assert len(plateau_notes(tables([100 * MB] * 41 + [61 * MB] * 20 + [9 * MB], partial=True))) == 1
 
