@@ -9,7 +9,7 @@ was opened, unless a command overrides it."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from .._kinds import CHECK_MODE, kind_named, kind_of
@@ -25,36 +25,30 @@ LOGS = "queue_manager_logs"
 """The fact that names the queue managers of a volume whose logs are on its file system, separated by blanks."""
 
 
-class Absences:
-    """Collects the records of a run one by one."""
+def _note_logs(record: HostRecord, tested: dict[str, list[str]], left_out: dict[str, list[str]]) -> None:
+    """Note on which hosts the log of a queue manager was tested, or is absent."""
+    kind = kind_named(record.kind)
+    if kind.tests_storage or kind is CHECK_MODE:
+        logs = record.facts.get(LOGS)
+        for name in logs.split() if isinstance(logs, str) else ():
+            tested.setdefault(name, []).append(record.host)
+    elif record.error and record.error.get(SKIPPED):
+        left_out.setdefault(str(record.error[SKIPPED]), []).append(record.host)
 
-    def __init__(self, run: Mapping[str, Any]) -> None:
-        self._run = run
-        self._tested: dict[str, list[str]] = {}
-        self._without: dict[str, list[str]] = {}
 
-    def take_in(self, record: HostRecord) -> None:
-        """Record on which host the log of a queue manager was tested, or is absent."""
-        kind = kind_named(record.kind)
-        if kind.tests_storage or kind is CHECK_MODE:
-            logs = record.facts.get(LOGS)
-            for name in logs.split() if isinstance(logs, str) else ():
-                self._tested.setdefault(name, []).append(record.host)
-        elif record.error and record.error.get(SKIPPED):
-            self._without.setdefault(str(record.error[SKIPPED]), []).append(record.host)
+def _untested(
+    run: Mapping[str, Any], tested: Mapping[str, list[str]], left_out: Mapping[str, list[str]]
+) -> Iterator[Finding]:
+    """Yield a finding for each queue manager that was tested on no host that shares its storage."""
+    for name, hosts in left_out.items():
+        untested = [host for host in hosts if not _shares_storage_with(run, host, tested.get(name, ()))]
+        if untested:
+            yield finding(UNTESTED, None, queue_manager=name, hosts=untested)
 
-    def problems(self) -> list[Finding]:
-        """Return a finding for each queue manager that was tested on no host that shares its storage."""
-        untested = {
-            name: [host for host in hosts if not self._was_tested(name, host)] for name, hosts in self._without.items()
-        }
-        return [finding(UNTESTED, None, queue_manager=name, hosts=hosts) for name, hosts in untested.items() if hosts]
 
-    def _was_tested(self, name: str, host: str) -> bool:
-        own = partners_of(self._run, host)
-        return any(
-            share_storage(host, own, other, partners_of(self._run, other)) for other in self._tested.get(name, ())
-        )
+def _shares_storage_with(run: Mapping[str, Any], host: str, others: Iterable[str]) -> bool:
+    own = partners_of(run, host)
+    return any(share_storage(host, own, other, partners_of(run, other)) for other in others)
 
 
 INSTEAD_OF = "instead_of"
@@ -78,9 +72,11 @@ def judge_fleet(run: Mapping[str, Any], records: Iterable[HostRecord]) -> dict[s
     policy = run.get("policy") or {}
     fail_on, report_only = check_policy(_fail_on(policy)), bool(policy.get("report_only"))
     replaced = {INSTEAD_OF: policy[INSTEAD_OF]} if policy.get(INSTEAD_OF) else {}
-    entries, absences = [], Absences(run)
+    entries: list[dict[str, Any]] = []
+    tested: dict[str, list[str]] = {}
+    left_out: dict[str, list[str]] = {}
     for record in records:
-        absences.take_in(record)
+        _note_logs(record, tested, left_out)
         if record.verdict or not check_mode:
             entries.append(host_entry(run, record))
     hosts = [entry for entry in entries if entry["verdict"]]
@@ -88,7 +84,7 @@ def judge_fleet(run: Mapping[str, Any], records: Iterable[HostRecord]) -> dict[s
     for host in hosts:
         stops = host["verdict"] in fail_on or (UNQUALIFIED in fail_on and not host["certified"])
         host["stops_gate"] = not report_only and stops
-    problems = [*_fleet_problems(entries, check_mode), *absences.problems()]
+    problems = [*_fleet_problems(entries, check_mode), *_untested(run, tested, left_out)]
     without = check_mode or (entries and not hosts)
     return {
         "run_id": run.get("run_id", ""),

@@ -52,7 +52,7 @@ def ramp(first, last, seconds):
     ],
 )
 def test_no_plateau(rates):
-    assert find_plateau(rates) is None
+    assert find_plateau(rates) == {}
 
 
 @pytest.mark.parametrize(
@@ -68,8 +68,8 @@ def test_no_plateau(rates):
 )
 def test_a_plateau(rates, from_second, share):
     plateau = find_plateau(rates)
-    assert (plateau.from_second, plateau.share) == (from_second, pytest.approx(share, abs=0.02))
-    assert plateau.variation < 0.01
+    assert (plateau["from_second"], plateau["share"]) == (from_second, pytest.approx(share, abs=0.02))
+    assert plateau["variation"] < 0.01
 
 
 def tables(rates, load_point=1, partial=False, **columns):
