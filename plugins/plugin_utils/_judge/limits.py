@@ -157,7 +157,7 @@ def _judge_once(limit: Limit, case: Case, comparison: Comparison) -> dict[str, A
     return _settled(_judgement(limit, _NO_ROW, case, comparison), limit)
 
 
-def judge_capacity(limit: Limit, capacity: Capacity, case: Case) -> dict[str, Any]:
+def judge_capacity(limit: Limit, capacity: Capacity, case: Case) -> list[dict[str, Any]]:
     """Return the judgement of a limit on the capacity: the result of the other judgements for the required load, in the
     unit of the load points."""
     kind = replace(limit.metric.kind, unit=capacity.load_unit, format=lambda load, digits=3: capacity.text(load))
@@ -170,7 +170,7 @@ def judge_capacity(limit: Limit, capacity: Capacity, case: Case) -> dict[str, An
         comparison = Comparison(FAIL if stopped.verdict == FAIL else INCONCLUSIVE, highest, why=why)
     else:
         comparison = Comparison(INCONCLUSIVE, highest, why={"code": "load_not_measured"})
-    return _judge_once(limit, case, comparison)
+    return [_judge_once(limit, case, comparison)]
 
 
 def judge_target_operations(limit: Limit, capacity: Capacity, case: Case) -> list[dict[str, Any]]:

@@ -35,7 +35,7 @@ from .._run.record import ERROR as NO_MEASUREMENT
 from .._run.record import HostRecord
 from .._run.table_reader import TablesError
 from .._run.tables import Tables, parse_tables
-from .._run.verdicts import ERROR, MISSING, WARN
+from .._run.verdicts import ERROR, MISSING, WARN, worst
 from .._run.words import Words, words_of
 
 
@@ -46,6 +46,15 @@ def with_notes(record: HostRecord, notes: Iterable[Finding], words: Words) -> Ho
     return replace(
         record, noted=[*record.noted, *known], notes=[*record.notes, *(in_words(note, words) for note in known)]
     )
+
+
+def concluded(record: HostRecord, found: list[Finding], notes: Iterable[Finding], **keys: Any) -> HostRecord:
+    """Return a record that is judged by findings alone, with notes and other ``keys``. There must be a finding if it
+    does not pass."""
+    words = words_of("")
+    reasons = [in_words(each, words) for each in found]
+    verdict = worst(each["verdict"] for each in found)
+    return with_notes(replace(record, verdict=verdict, findings=found, reasons=reasons, **keys), notes, words)
 
 
 def note(

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
-from .._english.findings import in_words
 from .._english.lock_figures import pair_text
 from .._judge.lock_limits import limits_of
 from .._judge.locks import NO_PAIR, findings_of, notes_of
@@ -21,8 +19,7 @@ from .._run.profiles import profile_data
 from .._run.record import HostRecord
 from .._run.shapes import PLAIN, fits
 from .._run.verdicts import INCONCLUSIVE, worst
-from .._run.words import words_of
-from .host import blank, profile_of, with_notes
+from .host import blank, concluded, profile_of
 
 LOCKS = "locks"
 """The kind of these records."""
@@ -48,13 +45,11 @@ def lock_record(
     pairs = [_usable(pair) for pair in locks.get("pairs") or []]
     judged = [(pair, findings_of(pair, limits, waivers)) for pair in pairs]
     found = [each for _pair, findings in judged for each in findings] if judged else [_without_pair(host)]
-    words = words_of("")
-    record = replace(
+    return concluded(
         blank(run, host, volume, LOCKS, facts),
+        found,
+        (note for pair in pairs for note in notes_of(pair, limits)),
         workspace=workspace,
-        verdict=worst(each["verdict"] for each in found),
-        findings=found,
-        reasons=[in_words(each, words) for each in found],
         own={
             "pairs": [
                 {
@@ -67,7 +62,6 @@ def lock_record(
             "limits": limits,
         },
     )
-    return with_notes(record, [note for pair in pairs for note in notes_of(pair, limits)], words)
 
 
 def _without_pair(host: str) -> dict[str, Any]:
