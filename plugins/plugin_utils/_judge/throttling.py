@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -121,20 +121,15 @@ def find_plateau(rates: Sequence[int]) -> dict[str, Any]:
 def plateaus(tables: Tables) -> list[Finding]:
     """Return a finding for each step and stream whose rate ends in a plateau. Commits are left out, because they depend
     on the writes that contain them."""
-    return [
-        {"kind": PLATEAU, "verdict": None, **{key: row[key] for key in _ABOUT}, **plateau}
-        for row, rates in _rates(tables)
-        if (plateau := find_plateau(rates))
-    ]
-
-
-def _rates(tables: Tables) -> Iterator[tuple[Row, list[int]]]:
     try:
         seconds = [row for row in tables.intervals if not row["partial"] and row["stream"] != COMMITS]
     except TablesError:
-        return  # the report already says that they cannot be shown
+        return []  # the report already says that they cannot be shown
     streams: dict[tuple[Any, ...], list[Row]] = {}
     for row in seconds:
         streams.setdefault((row["step"], row["stream"], row["operation"]), []).append(row)
-    for rows in streams.values():
-        yield rows[0], [row["bytes"] for row in rows]
+    return [
+        {"kind": PLATEAU, "verdict": None, **{key: rows[0][key] for key in _ABOUT}, **plateau}
+        for rows in streams.values()
+        if (plateau := find_plateau([row["bytes"] for row in rows]))
+    ]
