@@ -43,15 +43,6 @@ class Point:
         """Whether all judgements pass."""
         return self.verdict in GOOD
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the point in the form used in records."""
-        return {"load_point": self.load_point, "verdict": self.verdict, "finding": self.finding}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Point:
-        """Return the object from the data that as_dict returned."""
-        return cls(data["load_point"], data["verdict"], data.get("finding"))
-
 
 @dataclass(frozen=True)
 class Capacity:
@@ -106,13 +97,17 @@ class Capacity:
             "lowest_not_passed": self.lowest_not_passed,
             "finding": self.first_not_passed.finding if self.first_not_passed else None,
             "next_load": self.next_load,
-            "points": [point.as_dict() for point in self.points],
+            "points": [dict(vars(point)) for point in self.points],
         }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Capacity:
         """Return the object from the data that as_dict returned."""
-        return cls(data["load_unit"], tuple(Point.from_dict(point) for point in data["points"]))
+        return cls(data["load_unit"], tuple(map(_point_of, data["points"])))
+
+
+def _point_of(data: Mapping[str, Any]) -> Point:
+    return Point(data["load_point"], data["verdict"], data.get("finding"))
 
 
 def text_of_load(load: float, load_unit: str) -> str:
