@@ -88,12 +88,19 @@ def test_a_limit_judges_the_rows_that_it_names(rows, expected):
 
 @pytest.mark.parametrize(
     "rows",
-    [{"stream": "maintenance"}, {"operation": "read"}, {"block_size": "8K"}, {"stream": "log", "message_size": "2K"}],
+    [
+        {"stream": "maintenance"},
+        {"operation": "read"},
+        {"block_size": "8K"},
+        {"stream": "log", "message_size": "2K"},
+        {"stream": "maintenance", "metric": "response_p99"},
+    ],
 )
 def test_a_limit_that_judges_no_row_decides_nothing(rows):
     part = judge(tables(mailbox()), {**MEAN, **rows})
     assert part["verdict"] == "inconclusive"
     assert "no row to which it applies was measured" in part["reasons"][0]
+    assert "claim" not in part["judgements"][0]["details"]
 
 
 @pytest.mark.parametrize(
