@@ -24,8 +24,9 @@ from ..plugin_utils._durability.witness import READY, WRITING, WitnessError
 from ..plugin_utils._fleet.progress import say
 from ..plugin_utils._judge.durability import STAGE
 from ..plugin_utils._own_connection import stream_command
-from ..plugin_utils._records.durability import ready
+from ..plugin_utils._records.host import ready
 from ..plugin_utils._run.directory import RunDirectory
+from ..plugin_utils._run.findings import PREFLIGHT, finding
 from ..plugin_utils._run.run_files import RunDirectoryError
 from ..plugin_utils._run.tester_options import command_line
 
@@ -78,9 +79,8 @@ class ActionModule(RemoteAction):
         (volume,) = plan["volumes"]
         if self._task.check_mode:
             sentence = ready_sentence(host, plan, before)
-            self._directory.records.write(
-                ready(self._directory.run, host, volume["name"], {**tester["facts"], **self._layout["facts"]}, sentence)
-            )
+            facts, found = {**tester["facts"], **self._layout["facts"]}, finding(PREFLIGHT, None, text=sentence)
+            self._directory.records.write(ready(self._directory.run, host, volume["name"], facts, found))
             say(self._display, f"{host}: {sentence}")
             return {"changed": True, "before": before, "number": number}
         if number == 1:

@@ -21,8 +21,9 @@ from ..plugin_utils._locks.guard import guard_command
 from ..plugin_utils._locks.host_settings import read_settings
 from ..plugin_utils._locks.step import STAGE
 from ..plugin_utils._own_connection import stream_command, words
-from ..plugin_utils._records.locks import ready
+from ..plugin_utils._records.host import ready
 from ..plugin_utils._run.directory import RunDirectory
+from ..plugin_utils._run.findings import PREFLIGHT, finding
 from ..plugin_utils._run.run_files import RunDirectoryError
 
 DEADLINE_S = 4 * 86_400
@@ -70,7 +71,8 @@ class ActionModule(RemoteAction):
         facts = {**self._tester["facts"], **as_dict(answer.get("facts"))}
         if self._task.check_mode:
             sentence = ready_sentence(host, self._plan["lock_test"], self._pairs, settings)
-            self._directory.records.write(ready(self._directory.run, host, volume["name"], facts, sentence))
+            found = finding(PREFLIGHT, None, text=sentence)
+            self._directory.records.write(ready(self._directory.run, host, volume["name"], facts, found))
             say(self._display, f"{host}: {sentence}")
             return {"changed": True}
         interpreter, lock, run_id = (str(answer[name]) for name in ("interpreter", "lock", "run_id"))

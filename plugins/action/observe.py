@@ -19,7 +19,7 @@ from ..plugin_utils._fleet.schedule import GRACE_S, lease_s
 from ..plugin_utils._fleet.watching import observed_of, split
 from ..plugin_utils._observe.sources import SOURCES
 from ..plugin_utils._records.host import file_error
-from ..plugin_utils._records.observation import STAGE, ready
+from ..plugin_utils._records.observation import STAGE, observable
 from ..plugin_utils._run.directory import RunDirectory
 from ..plugin_utils._run.run_files import RunDirectoryError
 from ..plugin_utils._run.shapes import as_dict
@@ -93,7 +93,9 @@ class ActionModule(RemoteAction):
             "asked": asked,
         }
         if self._task.check_mode:
-            records = [ready(self._directory.run, host, volume, each["facts"]) for volume, each in observed.items()]
+            records = [
+                observable(self._directory.run, host, volume, each["facts"]) for volume, each in observed.items()
+            ]
             for record in records:
                 self._directory.records.write(record)
             return {**known, "reason": "; ".join(record.reasons[0] for record in records)}

@@ -7,7 +7,7 @@ previous run measured but this run did not."""
 
 from __future__ import annotations
 
-from .._judge.added_verdict import can_be_compared
+from .._judge.judged_records import can_be_compared
 from .._records.host import note
 from .._run.directory import RunDirectory
 from .._run.findings import LEFT_OUT, MOVED, WRONG_DATA, Finding, finding

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._durability.cut import LOST
-from .._judge.added_verdict import can_be_compared, wanted_cuts
+from .._judge.judged_records import can_be_compared, wanted_cuts
 from .._run.directory import RunDirectory
 from .._run.profiles import profile_data
 from .._run.record import HostRecord

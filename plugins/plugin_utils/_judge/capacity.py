@@ -43,15 +43,6 @@ class Point:
         """Whether all judgements pass."""
         return self.verdict in GOOD
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the point in the form used in records."""
-        return {"load_point": self.load_point, "verdict": self.verdict, "finding": self.finding}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Point:
-        """Return the object from the data that as_dict returned."""
-        return cls(data["load_point"], data["verdict"], data.get("finding"))
-
 
 @dataclass(frozen=True)
 class Capacity:
@@ -106,13 +97,17 @@ class Capacity:
             "lowest_not_passed": self.lowest_not_passed,
             "finding": self.first_not_passed.finding if self.first_not_passed else None,
             "next_load": self.next_load,
-            "points": [point.as_dict() for point in self.points],
+            "points": [dict(vars(point)) for point in self.points],
         }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Capacity:
         """Return the object from the data that as_dict returned."""
-        return cls(data["load_unit"], tuple(Point.from_dict(point) for point in data["points"]))
+        return cls(data["load_unit"], tuple(map(_point_of, data["points"])))
+
+
+def _point_of(data: Mapping[str, Any]) -> Point:
+    return Point(data["load_point"], data["verdict"], data.get("finding"))
 
 
 def text_of_load(load: float, load_unit: str) -> str:
@@ -276,37 +271,30 @@ def next_loads(
     known. Both are by host and volume."""
     loads, ended = {}, {}
     for climber in climbers:
+        if not climber.can_go_on or SEARCH_ENDED_AFTER_ROUNDS in climber.record.facts:
+            continue
         key = (climber.record.host, climber.record.volume)
         group = [climber] if climber.group is None else [other for other in climbers if other.group == climber.group]
         capacity = climber.capacity.held_together_with(others_of(climber, climbers))
         largest = min(other.largest for other in group)
         load = next_load(capacity.highest_passed, capacity.lowest_not_passed, largest) if capacity.points else None
         failed = [other.record.label for other in group if not other.can_go_on]
-        most = min(other.rounds for other in group)
-        if not climber.can_go_on or SEARCH_ENDED_AFTER_ROUNDS in climber.record.facts:
+        rounds_are_over = rounds_done >= min(other.rounds for other in group)
+        cause = "largest" if load is None else "others" if failed else "rounds" if rounds_are_over else ""
+        if load is None and capacity.next_load is None:
             continue
-        if load is None and capacity.next_load is not None:
-            ended[key] = finding(
-                SEARCH_ENDED, None, cause="largest", rounds=rounds_done, load=largest, load_unit=capacity.load_unit
-            )
-        elif load is None:
-            continue
-        elif failed:
-            ended[key] = finding(
-                SEARCH_ENDED,
-                None,
-                cause="others",
-                rounds=rounds_done,
-                load=load,
-                load_unit=capacity.load_unit,
-                others=failed,
-            )
-        elif rounds_done >= most:
-            ended[key] = finding(
-                SEARCH_ENDED, None, cause="rounds", rounds=rounds_done, load=load, load_unit=capacity.load_unit
-            )
-        else:
+        if not cause:
             loads[key] = load
+            continue
+        ended[key] = finding(
+            SEARCH_ENDED,
+            None,
+            cause=cause,
+            rounds=rounds_done,
+            load=largest if load is None else load,
+            load_unit=capacity.load_unit,
+            others=failed if cause == "others" else None,
+        )
     return loads, ended
 
 

@@ -99,8 +99,9 @@ def evidence_of(limit: Limit, row: Row, tables: Tables, confidence: Confidence |
     if confidence is None or not is_tested(limit, row, tables) or not row["operations"]:
         return None
     seconds = seconds_of(tables.together_with(row), tables)
+    test = partial(_TESTS[limit.metric.method], limit, row, tables, seconds, confidence)
     try:
-        return _TESTS[limit.metric.method](limit, row, tables, seconds, confidence)
+        return test() if limit.metric.method == BATCH_MEANS else _at_threshold(limit, row, tables, test)
     except ValueError as error:
         raise TablesError(f"step {row['step']} contradicts itself: {error}") from None
 
@@ -123,12 +124,6 @@ def seconds_of(row: Row, tables: Tables) -> list[Row]:
     return seconds
 
 
-def _share_of_operations(
-    limit: Limit, row: Row, tables: Tables, seconds: list[Row], confidence: Confidence
-) -> Evidence | None:
-    return _at_threshold(limit, row, tables, partial(_operations_over, limit, row, tables, seconds, confidence))
-
-
 def _operations_over(
     limit: Limit, row: Row, tables: Tables, seconds: list[Row], confidence: Confidence, over_ns: int
 ) -> Evidence:
@@ -147,12 +142,6 @@ def _operations_over(
         part_of=(row["operations"], tables.together_with(row)["operations"]) if is_single else None,
         rows=tables.workers_of(row) if is_single else 1,
     )
-
-
-def _share_of_time(
-    limit: Limit, row: Row, tables: Tables, seconds: list[Row], confidence: Confidence
-) -> Evidence | None:
-    return _at_threshold(limit, row, tables, partial(_time_over, limit, row, tables, seconds, confidence))
 
 
 def _time_over(
@@ -203,7 +192,7 @@ def _time_of_worker(row: Row, slow_ns: Sequence[int], in_flight_age_ns: int) -> 
     ], spent_ns
 
 
-def _batch_means(limit: Limit, row: Row, tables: Tables, seconds: list[Row], confidence: Confidence) -> Evidence | None:
+def _batch_means(limit: Limit, row: Row, tables: Tables, seconds: list[Row], confidence: Confidence) -> Evidence:
     if row["worker"] != ALL_WORKERS:
         return _batch_means_of_worker(limit, row, tables, confidence)
     numerator, denominator = _RATIOS[limit.metric.name]
@@ -233,11 +222,13 @@ def _batch_means_of_worker(limit: Limit, row: Row, tables: Tables, confidence: C
     return means.ratio_of_batches(latency_ns, operations, elapsed_s, question)
 
 
-_TESTS: dict[str, Callable[[Limit, Row, Tables, list[Row], Confidence], Evidence | None]] = {
-    SHARE_OF_OPERATIONS: _share_of_operations,
-    SHARE_OF_TIME: _share_of_time,
+_TESTS: dict[str, Callable[..., Evidence]] = {
+    SHARE_OF_OPERATIONS: _operations_over,
+    SHARE_OF_TIME: _time_over,
     BATCH_MEANS: _batch_means,
 }
+"""The tests of a limit, its row, the tables, the seconds of the row and the confidence. Those of a share also take the
+threshold above which an operation counts as slow."""
 
 
 def _at_threshold(limit: Limit, row: Row, tables: Tables, test: Callable[[int], Evidence]) -> Evidence | None:

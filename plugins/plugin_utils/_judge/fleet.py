@@ -3,12 +3,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """The verdict on a fleet, which is the verdict on its worst host, and the queue managers that were left out because
-their logs are not mounted."""
+their logs are not mounted. The policy of the gate, which says what stops it, is the one that was recorded when the run
+was opened, unless a command overrides it."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from .._kinds import CHECK_MODE, kind_named, kind_of
@@ -24,36 +25,30 @@ LOGS = "queue_manager_logs"
 """The fact that names the queue managers of a volume whose logs are on its file system, separated by blanks."""
 
 
-class Absences:
-    """Collects the records of a run one by one."""
+def _note_logs(record: HostRecord, tested: dict[str, list[str]], left_out: dict[str, list[str]]) -> None:
+    """Note on which hosts the log of a queue manager was tested, or is absent."""
+    kind = kind_named(record.kind)
+    if kind.tests_storage or kind is CHECK_MODE:
+        logs = record.facts.get(LOGS)
+        for name in logs.split() if isinstance(logs, str) else ():
+            tested.setdefault(name, []).append(record.host)
+    elif record.error and record.error.get(SKIPPED):
+        left_out.setdefault(str(record.error[SKIPPED]), []).append(record.host)
 
-    def __init__(self, run: Mapping[str, Any]) -> None:
-        self._run = run
-        self._tested: dict[str, list[str]] = {}
-        self._without: dict[str, list[str]] = {}
 
-    def take_in(self, record: HostRecord) -> None:
-        """Record on which host the log of a queue manager was tested, or is absent."""
-        kind = kind_named(record.kind)
-        if kind.tests_storage or kind is CHECK_MODE:
-            logs = record.facts.get(LOGS)
-            for name in logs.split() if isinstance(logs, str) else ():
-                self._tested.setdefault(name, []).append(record.host)
-        elif record.error and record.error.get(SKIPPED):
-            self._without.setdefault(str(record.error[SKIPPED]), []).append(record.host)
+def _untested(
+    run: Mapping[str, Any], tested: Mapping[str, list[str]], left_out: Mapping[str, list[str]]
+) -> Iterator[Finding]:
+    """Yield a finding for each queue manager that was tested on no host that shares its storage."""
+    for name, hosts in left_out.items():
+        untested = [host for host in hosts if not _shares_storage_with(run, host, tested.get(name, ()))]
+        if untested:
+            yield finding(UNTESTED, None, queue_manager=name, hosts=untested)
 
-    def problems(self) -> list[Finding]:
-        """Return a finding for each queue manager that was tested on no host that shares its storage."""
-        untested = {
-            name: [host for host in hosts if not self._was_tested(name, host)] for name, hosts in self._without.items()
-        }
-        return [finding(UNTESTED, None, queue_manager=name, hosts=hosts) for name, hosts in untested.items() if hosts]
 
-    def _was_tested(self, name: str, host: str) -> bool:
-        own = partners_of(self._run, host)
-        return any(
-            share_storage(host, own, other, partners_of(self._run, other)) for other in self._tested.get(name, ())
-        )
+def _shares_storage_with(run: Mapping[str, Any], host: str, others: Iterable[str]) -> bool:
+    own = partners_of(run, host)
+    return any(share_storage(host, own, other, partners_of(run, other)) for other in others)
 
 
 INSTEAD_OF = "instead_of"
@@ -74,17 +69,22 @@ def judge_fleet(run: Mapping[str, Any], records: Iterable[HostRecord]) -> dict[s
     PolicyError if the run's policy names an unknown verdict.
     """
     check_mode = kind_of(run) is CHECK_MODE
-    fail_on, report_only = _policy(run)
-    entries, absences = [], Absences(run)
+    policy = run.get("policy") or {}
+    fail_on, report_only = check_policy(_fail_on(policy)), bool(policy.get("report_only"))
+    replaced = {INSTEAD_OF: policy[INSTEAD_OF]} if policy.get(INSTEAD_OF) else {}
+    entries: list[dict[str, Any]] = []
+    tested: dict[str, list[str]] = {}
+    left_out: dict[str, list[str]] = {}
     for record in records:
-        absences.take_in(record)
+        _note_logs(record, tested, left_out)
         if record.verdict or not check_mode:
             entries.append(host_entry(run, record))
     hosts = [entry for entry in entries if entry["verdict"]]
     hosts.sort(key=lambda host: (WORST_FIRST.index(host["verdict"]), host["host"], host["volume"]))
     for host in hosts:
-        host["stops_gate"] = not report_only and _stops(host, fail_on)
-    problems = [*_fleet_problems(entries, check_mode), *absences.problems()]
+        stops = host["verdict"] in fail_on or (UNQUALIFIED in fail_on and not host["certified"])
+        host["stops_gate"] = not report_only and stops
+    problems = [*_fleet_problems(entries, check_mode), *_untested(run, tested, left_out)]
     without = check_mode or (entries and not hosts)
     return {
         "run_id": run.get("run_id", ""),
@@ -96,7 +96,7 @@ def judge_fleet(run: Mapping[str, Any], records: Iterable[HostRecord]) -> dict[s
         "problems": problems,
         "wrong_fails_expected": _wrong_fails_expected(run, hosts),
         "hosts": hosts,
-        "policy": {"fail_on": list(fail_on), "report_only": report_only, **_instead_of(run)},
+        "policy": {"fail_on": list(fail_on), "report_only": report_only, **replaced},
     }
 
 
@@ -137,22 +137,6 @@ def check_policy(fail_on: Any) -> tuple[str, ...]:
     return tuple(fail_on)
 
 
-def _policy(run: Mapping[str, Any]) -> tuple[tuple[str, ...], bool]:
-    policy = run.get("policy") or {}
-    fail_on = policy.get("fail_on")
-    return check_policy(DEFAULT_FAIL_ON if fail_on is None else fail_on), bool(policy.get("report_only"))
-
-
-def _instead_of(run: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parts of a recorded policy that a command overrides."""
-    recorded = (run.get("policy") or {}).get(INSTEAD_OF)
-    return {INSTEAD_OF: recorded} if recorded else {}
-
-
-def _stops(host: Mapping[str, Any], fail_on: tuple[str, ...]) -> bool:
-    return host["verdict"] in fail_on or (UNQUALIFIED in fail_on and not host["certified"])
-
-
 def _fleet_problems(hosts: list[dict[str, Any]], check_mode: bool) -> list[Finding]:
     """Return the findings that fail the gate regardless of the verdicts."""
     if not hosts and not check_mode:
@@ -180,3 +164,39 @@ def _wrong_fail_share(profile: Mapping[str, Any]) -> float:
     confidence."""
     confidence = (profile.get("qualifies") or {}).get("confidence")
     return 1 - confidence if isinstance(confidence, float) else 0.0
+
+
+def given_policy(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the part of a policy that a command sets with its options ``gate_fail_on`` and ``gate_report_only``.
+    Raises PolicyError."""
+    policy: dict[str, Any] = {}
+    if "gate_fail_on" in given:
+        policy["fail_on"] = list(check_policy(given["gate_fail_on"]))
+    if "gate_report_only" in given:
+        policy["report_only"] = given["gate_report_only"]
+    return policy
+
+
+def policy_with(recorded: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the policy that a run recorded, after applying the command's overrides, and the values that these
+    replaced."""
+    known = {**recorded, "fail_on": list(_fail_on(recorded)), "report_only": bool(recorded.get("report_only"))}
+    replaced = {key: known[key] for key, value in given.items() if value != known[key]}
+    return {**known, **given, **({INSTEAD_OF: replaced} if replaced else {})}
+
+
+def merged_policy(recorded: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the policy of a run that is merged from others. The merged run fails at every verdict at which any
+    of these runs fails, and it can fail even if they only report."""
+    policies = list(recorded)
+    stopping = {verdict for policy in policies for verdict in _fail_on(policy)}
+    days = [policy["valid_days"] for policy in policies if policy.get("valid_days")]
+    return {
+        "fail_on": [verdict for verdict in FAIL_ON_CHOICES if verdict in stopping],
+        "report_only": False,
+        **({"valid_days": min(days)} if days else {}),
+    }
+
+
+def _fail_on(policy: Mapping[str, Any]) -> Any:
+    return DEFAULT_FAIL_ON if policy.get("fail_on") is None else policy["fail_on"]

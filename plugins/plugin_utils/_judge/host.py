@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Callable, Mapping
+from itertools import chain
 from typing import Any
 
 from .._kinds import kind_named
@@ -95,22 +96,16 @@ def judge_host(
         )
     try:
         case = Case(record, tables, profile, confidence_of(profile, tables), today, deviations(tables))
-        limits = [limit for limit in profile.limits if limit.metric.scope not in (CAPACITY, HIGHEST)]
-        judgements = [
-            judgement for limit in (*limits, *limits_on_pace(tables)) for judgement in judge_limit(limit, case)
-        ]
-        judgements = leave_open(judgements, tables)
+        of_rows = [limit for limit in profile.limits if limit.metric.scope not in (CAPACITY, HIGHEST)]
+        judged = (judge_limit(limit, case) for limit in (*of_rows, *limits_on_pace(tables)))
+        judgements = leave_open(list(chain.from_iterable(judged)), tables)
         ending = _judge_ending(status, tables, profile, record.kind)
         target, is_search = _load(record.facts.get(LOAD_TARGET)), bool(record.facts.get(LOAD_SEARCH))
         capacity = capacity_of(tables, judgements, ending).held_together_with(together or {})
         judgements = counting(judgements, capacity, target, is_search)
-        judgements += [
-            judge_capacity(limit, capacity, case) for limit in profile.limits if limit.metric.scope == CAPACITY
-        ]
-        of_highest = [limit for limit in profile.limits if limit.metric.scope == HIGHEST]
-        judgements += [
-            judgement for limit in of_highest for judgement in judge_target_operations(limit, capacity, case)
-        ]
+        for scope, judge in ((CAPACITY, judge_capacity), (HIGHEST, judge_target_operations)):
+            for limit in profile.limits:
+                judgements += judge(limit, capacity, case) if limit.metric.scope == scope else []
     except TablesError as problem:
         return unmeasured(finding(UNUSABLE_TABLES, ERROR, text=str(problem)))
     verdicts = [judgement["verdict"] for judgement in judgements]

@@ -3,21 +3,104 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """Reads the records of a run in the form that its verdict uses: judged by their limits when they were stored, and now
-also by later results about their volumes."""
+also by later results about their volumes, such as the comparison with the baseline and power cuts in the history."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
 
+from .._kinds import kind_named
 from .._run.directory import RunDirectory
-from .._run.findings import OTHER_MOUNT, STANDING, THROTTLED
+from .._run.findings import BASELINE, OTHER_MOUNT, POWER_CUTS_BEFORE, STANDING, THROTTLED, finding
 from .._run.parameters import compares_with_baseline
 from .._run.profiles import profile_data
 from .._run.record import HostRecord
-from .._run.verdicts import INCONCLUSIVE
-from .added_verdict import judged_also, judged_with, judged_with_cuts, wanted_cuts
+from .._run.verdicts import FAIL, GOOD, INCONCLUSIVE, PASS, worst
 from .early_end import doubt_about_kept_steps
 from .notes import doubt_about_mount
+
+
+def is_usable(said: Mapping[str, Any]) -> bool:
+    """Return whether data that was read from a file contains a verdict and a reason."""
+    return said.get("verdict") in (FAIL, INCONCLUSIVE, PASS) and isinstance(said.get("reason"), str)
+
+
+def judged_also(record: HostRecord, said: Mapping[str, Any], kind: str, only_note: bool = False) -> HostRecord:
+    """Return a measured record with the worse of two verdicts: its own, and the one in ``said``. The record has the
+    findings and reasons of both. A pass is only added as a note.
+
+    ``kind`` is the kind of the finding, which quotes the reason. ``only_note``: whether the verdict does not count.
+    """
+    reason = said["reason"]
+    if only_note or said["verdict"] == PASS:
+        return replace(record, notes=[*record.notes, reason], noted=[*record.noted, finding(kind, None, text=reason)])
+    verdict = worst([record.verdict or PASS, said["verdict"]])
+    found = [finding(kind, said["verdict"], text=reason), *record.findings]
+    reasons = [reason, *record.reasons]
+    if verdict == (record.verdict or PASS):  # what is not worse than the rest comes last
+        found, reasons = [*found[1:], found[0]], [*reasons[1:], reason]
+    return replace(
+        record,
+        verdict=verdict,
+        findings=found,
+        reasons=reasons,
+        certified=False,
+        qualification=f"the verdict is {verdict}",
+    )
+
+
+NOT_MADE = "it has not been compared with its baseline, because the gate ended before the comparison"
+UNUSABLE = "its comparison.json cannot be used, so the result of the comparison is not known"
+
+
+def can_be_compared(record: HostRecord) -> bool:
+    """Return whether there is anything to compare. A host that was not measured already has a verdict."""
+    return kind_named(record.kind).tests_storage and record.verdict in (*GOOD, FAIL, INCONCLUSIVE)
+
+
+def not_made(reason: str) -> dict[str, Any]:
+    """Return the comparison of a volume that was not compared with anything, with the reason. The volume can be
+    compared later."""
+    return {"outcome": None, "verdict": INCONCLUSIVE, "reason": reason}
+
+
+def judged_with(record: HostRecord, comparison: Mapping[str, Any] | None) -> HostRecord:
+    """Return a record with the worse of two verdicts: the verdict of the limits, and that of the comparison.
+
+    Without a comparison, the host is inconclusive.
+    """
+    if not can_be_compared(record):
+        return record
+    said = not_made(NOT_MADE) if comparison is None else dict(comparison)
+    if not is_usable(said):
+        said = not_made(UNUSABLE)
+    return judged_also(replace(record, comparison={**said, "limits_verdict": record.verdict}), said, BASELINE)
+
+
+NOT_LOOKED_UP = "power cuts were not looked up in the history, because the gate ended before that"
+
+
+def wanted_cuts(profile: Mapping[str, Any]) -> int:
+    """Return how many power cuts without a loss a profile requires, 0 if none."""
+    cuts = (profile.get("durability") or {}).get("cuts")
+    return cuts if isinstance(cuts, int) else 0
+
+
+def judged_with_cuts(record: HostRecord, said: Mapping[str, Any] | None, wanted: int) -> HostRecord:
+    """Return a record that is also judged by the power cuts in the history. The worse of the two verdicts applies.
+
+    A loss is a fail, regardless of what the profile requires. If a number of cuts is required but the cuts were not
+    looked up, nothing is proven.
+    """
+    if not can_be_compared(record) or (said is None and not wanted):
+        return record
+    said = {"verdict": INCONCLUSIVE, "reason": NOT_LOOKED_UP} if said is None else dict(said)
+    if not is_usable(said):
+        said = {"verdict": INCONCLUSIVE, "reason": "the results of power cuts in the history cannot be used"}
+    only_note = said["verdict"] == INCONCLUSIVE and not wanted
+    return judged_also(replace(record, power_cuts=said), said, POWER_CUTS_BEFORE, only_note)
 
 
 def judged_record(directory: RunDirectory, folder: str) -> HostRecord:
@@ -32,18 +115,17 @@ def judged_record(directory: RunDirectory, folder: str) -> HostRecord:
     )
     if directory.run.get("merged_from") or not directory.is_test:
         return record
-    record = (
-        judged_also(record, {"verdict": INCONCLUSIVE, "reason": record.standing}, STANDING)
-        if record.standing
-        else record
-    )
-    doubt = doubt_about_kept_steps(record)
-    record = judged_also(record, doubt, THROTTLED) if doubt else record
-    other = doubt_about_mount(record)
-    record = judged_also(record, other, OTHER_MOUNT) if other else record
+    doubts = ((STANDING, _standing), (THROTTLED, doubt_about_kept_steps), (OTHER_MOUNT, doubt_about_mount))
+    for kind, doubt_about in doubts:
+        said = doubt_about(record)
+        record = judged_also(record, said, kind) if said else record
     return judged_with_cuts(
         record, directory.power_cuts.read(folder), wanted_cuts(profile_data(directory.run, record.host))
     )
+
+
+def _standing(record: HostRecord) -> dict[str, str] | None:
+    return {"verdict": INCONCLUSIVE, "reason": record.standing} if record.standing else None
 
 
 def judged_records(directory: RunDirectory) -> Iterator[HostRecord]:

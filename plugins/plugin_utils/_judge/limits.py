@@ -15,8 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .._estimate.basis import basis_of
-from .._estimate.headroom import NoHeadroom, headroom
+from .._estimate.basis import NoHeadroom, basis_of, headroom
 from .._estimate.target import operations_target_of, target_of
 from .._run.columns import ALL_WORKERS, COMMITS, KEY_COLUMNS, Row
 from .._run.findings import (
@@ -41,12 +40,25 @@ from .evidence import Confidence, evidence_of, is_tested, knows_time_of_worker, 
 from .metrics import AS_IT_STANDS, BATCH_MEANS, HIGHEST, MARGIN, METRICS, ONCE, RUN, TARGET
 from .profile import WARN as SEVERITY_WARN
 from .profile import Limit, Profile, Range
-from .rows import figure_of, is_beside_the_point, rows_of, slowest_since_restart_ns, why_no_figure
+from .rows import figure_of, is_beside_the_point, rows_of
 from .statistics import Evidence, rare_second_share
 
-_NO_ROW = dict.fromkeys(KEY_COLUMNS)
+_NO_ROW = dict.fromkeys((*KEY_COLUMNS, "operations"))
 _OF_SECONDS = ("latency_max", "interval_bytes_per_s_min")
 """Metrics whose figure is that of the worst second."""
+_OF_EVIDENCE = (
+    "method",
+    "confidence",
+    "seconds",
+    "blocks",
+    "block_s",
+    "resolved",
+    "episode_s",
+    "crowded_s",
+    "seconds_needed",
+    "log_evidence",
+)
+"""The figures of evidence that a judgement contains as they are."""
 
 
 @dataclass(frozen=True)
@@ -135,19 +147,21 @@ def judge_limit(limit: Limit, case: Case) -> list[dict[str, Any]]:
     if limit.metric.scope == TARGET:
         return [_judge_target(limit, case)]
     rows = _figures_of(limit, case.tables)
-    if not rows and is_beside_the_point(limit, case.tables):
-        return []
-    if not rows:
-        return [_settled(_judgement(limit, _NO_ROW, Comparison(INCONCLUSIVE, None, why={"code": NO_ROW})), limit)]
-    return [_settled(_excuse(_judge_row(limit, row, case), limit, row, case.tables), limit) for row in rows]
+    if rows or is_beside_the_point(limit, case.tables):
+        return [_settled(_excuse(_judge_row(limit, row, case), limit, row, case.tables), limit) for row in rows]
+    return [_judge_once(limit, case, Comparison(INCONCLUSIVE, None, why={"code": NO_ROW}))]
 
 
-def judge_capacity(limit: Limit, capacity: Capacity, case: Case) -> dict[str, Any]:
+def _judge_once(limit: Limit, case: Case, comparison: Comparison) -> dict[str, Any]:
+    """Return the judgement of a comparison that is about the whole run and not about a row of results.csv."""
+    return _settled(_judgement(limit, _NO_ROW, case, comparison), limit)
+
+
+def judge_capacity(limit: Limit, capacity: Capacity, case: Case) -> list[dict[str, Any]]:
     """Return the judgement of a limit on the capacity: the result of the other judgements for the required load, in the
     unit of the load points."""
     kind = replace(limit.metric.kind, unit=capacity.load_unit, format=lambda load, digits=3: capacity.text(load))
     limit = replace(limit, metric=replace(limit.metric, kind=kind))
-    row = {**_NO_ROW, "operations": None}
     highest, stopped = capacity.highest_passed, capacity.first_not_passed
     if highest is not None and not limit.broken_by(highest):
         comparison = Comparison(PASS, highest)
@@ -156,7 +170,7 @@ def judge_capacity(limit: Limit, capacity: Capacity, case: Case) -> dict[str, An
         comparison = Comparison(FAIL if stopped.verdict == FAIL else INCONCLUSIVE, highest, why=why)
     else:
         comparison = Comparison(INCONCLUSIVE, highest, why={"code": "load_not_measured"})
-    return _settled(_judged_row(limit, row, case, comparison), limit)
+    return [_judge_once(limit, case, comparison)]
 
 
 def judge_target_operations(limit: Limit, capacity: Capacity, case: Case) -> list[dict[str, Any]]:
@@ -169,12 +183,7 @@ def judge_target_operations(limit: Limit, capacity: Capacity, case: Case) -> lis
     asked_per_s, highest = operations_target_of(case.record.facts), capacity.highest_passed
     if asked_per_s is None or highest is None:
         why = {"code": "no_load_keeps_others" if asked_per_s else "no_target"}
-        return [
-            _settled(
-                _judged_row(limit, {**_NO_ROW, "operations": None}, case, Comparison(INCONCLUSIVE, None, why=why)),
-                limit,
-            )
-        ]
+        return [_judge_once(limit, case, Comparison(INCONCLUSIVE, None, why=why))]
     rate = METRICS["operations_per_s"]
     at_highest = replace(limit, metric=rate, value=limit.value * asked_per_s, load_point=Range(highest, highest))
     return [
@@ -186,27 +195,23 @@ def judge_target_operations(limit: Limit, capacity: Capacity, case: Case) -> lis
 def _figures_of(limit: Limit, tables: Tables) -> list[Row]:
     """Return the rows that a limit judges, each with its figure. A metric of the whole run has one row, which is made
     from run.csv."""
-    if limit.metric.scope == RUN:
-        return [{**_NO_ROW, "operations": None, limit.metric.column: tables.number(limit.metric.column)}]
     metric = limit.metric
+    if metric.scope == RUN:
+        return [{**_NO_ROW, metric.column: tables.number(metric.column)}]
     return [{**row, metric.column: figure_of(metric, row, tables)} for row in rows_of(limit, tables)]
 
 
 def _judge_target(limit: Limit, case: Case) -> dict[str, Any]:
     """Return the judgement of the load that the volume carries; an estimate decides only within the range of its
     model."""
-    row = {**_NO_ROW, "operations": None}
     try:
         found = headroom(basis_of(case.tables, case.record.facts), target_of(case.record.facts))
     except NoHeadroom as why:
-        return _settled(
-            _judged_row(limit, row, case, Comparison(INCONCLUSIVE, None, why={"code": "estimate", "text": str(why)})),
-            limit,
-        )
-    standing = compare(limit, {**row, limit.metric.column: found.margin})
+        return _judge_once(limit, case, Comparison(INCONCLUSIVE, None, why={"code": "estimate", "text": str(why)}))
+    standing = compare(limit, {**_NO_ROW, limit.metric.column: found.margin})
     outcome = INCONCLUSIVE if found.doubtful else standing.outcome
     why = {"code": "estimate", "text": found.text}
-    judgement = _judged_row(limit, row, case, replace(standing, outcome=outcome, why=why))
+    judgement = _judgement(limit, _NO_ROW, case, replace(standing, outcome=outcome, why=why))
     return _settled(_excused(judgement, io_limits_behind(case.tables)), limit)
 
 
@@ -217,16 +222,21 @@ def _judge_row(limit: Limit, row: Row, case: Case) -> dict[str, Any]:
         comparison = compare(limit, row, evidence_of(limit, row, case.tables, case.confidence))
     if comparison.value is None and case.tables.of_averages:
         comparison = _of_averages(limit, case.record)
-    judgement = _judged_row(limit, row, case, comparison)
-    return _leave_open(judgement, case.deviations.get(row["step"]))
+    return _leave_open(_judgement(limit, row, case, comparison), case.deviations.get(row["step"]))
 
 
 def _of_averages(limit: Limit, record: HostRecord) -> Comparison:
-    """Return the result for a limit on a figure that MQ's own statistics do not contain."""
-    slowest_ns = slowest_since_restart_ns(limit, record)
-    if slowest_ns is None:
-        return Comparison(INCONCLUSIVE, None, why=why_no_figure(limit, record))
-    return Comparison(PASS, slowest_ns, why={"code": "slowest_since_restart"})
+    """Return the result for a limit on a figure that MQ's own statistics do not contain. If the slowest write since the
+    queue manager started meets a limit on the slowest write, no observed write can break the limit."""
+    slowest_ns = ((record.own or {}).get("facts") or {}).get("slowest_write_since_restart_ns")
+    why: dict[str, Any] = {"code": "not_published"}
+    if limit.metric.allowed_share is not None:
+        why = {"code": "no_percentiles_published"}
+    elif limit.metric.name == "latency_max" and isinstance(slowest_ns, int):
+        if not limit.broken_by(slowest_ns):
+            return Comparison(PASS, slowest_ns, why={"code": "slowest_since_restart"})
+        why = {"code": "only_slowest_since_restart", "slowest_ns": slowest_ns}
+    return Comparison(INCONCLUSIVE, None, why=why)
 
 
 def _leave_open(judgement: dict[str, Any], deviations_of_step: list[dict[str, Any]] | None) -> dict[str, Any]:
@@ -237,36 +247,11 @@ def _leave_open(judgement: dict[str, Any], deviations_of_step: list[dict[str, An
     return judgement
 
 
-def _judged_row(limit: Limit, row: Row, case: Case, comparison: Comparison) -> dict[str, Any]:
-    judgement = _judgement(
-        limit,
-        row,
-        comparison,
-        name=_name_of(row, case),
-        samples=row["operations"] or 0,
-        claim=_claim(limit, row, case, comparison),
-    )
-    broken = comparison.value is not None and limit.broken_by(comparison.value)
-    return (
-        _waive(judgement, case)
-        if broken and not limit.hard and judgement["verdict"] in (FAIL, INCONCLUSIVE)
-        else judgement
-    )
-
-
-def _judgement(
-    limit: Limit,
-    row: Mapping[str, Any],
-    comparison: Comparison,
-    *,
-    name: str = "",
-    samples: int = 0,
-    claim: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
+def _judgement(limit: Limit, row: Row, case: Case, comparison: Comparison) -> dict[str, Any]:
     verdict = comparison.outcome
     if verdict != PASS and limit.severity == SEVERITY_WARN:
         verdict = WARN
-    return {
+    judgement = {
         "limit": limit.text,
         "limit_id": limit.id,
         "rows": limit.rows_text,
@@ -279,18 +264,20 @@ def _judgement(
         "stream": row["stream"],
         "operation": row["operation"],
         "worker": row["worker"],
-        "worker_name": name,
+        "worker_name": _name_of(row, case),
         "value": comparison.value,
         "value_at_least": comparison.at_least,
-        "samples": samples,
+        "samples": row["operations"] or 0,
         "verdict": verdict,
         "severity": limit.severity,
         "hard": limit.hard,
         "cause": "",
         "waiver": None,
         **_evidence_keys(comparison),
-        "details": _details(limit, row, comparison, claim or {}),
+        "details": _details(limit, row, comparison, _claim(limit, row, case, comparison)),
     }
+    broken = comparison.value is not None and limit.broken_by(comparison.value)
+    return _waive(judgement, case) if broken and not limit.hard and verdict in (FAIL, INCONCLUSIVE) else judgement
 
 
 def _details(limit: Limit, row: Mapping[str, Any], comparison: Comparison, claim: Mapping[str, Any]) -> dict[str, Any]:
@@ -314,46 +301,32 @@ def _evidence_keys(comparison: Comparison) -> dict[str, Any]:
     evidence = comparison.evidence
     if evidence is None:
         return {"method": AS_IT_STANDS}
+    known = {key: getattr(evidence, key) for key in _OF_EVIDENCE}
+    known["log_evidence"] = evidence.log_evidence if evidence.log_evidence != -math.inf else None
+    of_mean = evidence.method == BATCH_MEANS
     return {
-        "method": evidence.method,
-        "confidence": evidence.confidence,
-        "share": evidence.value if evidence.method != BATCH_MEANS else None,
-        "share_bound": evidence.bound if evidence.method != BATCH_MEANS else None,
-        "value_bound": evidence.bound if evidence.method == BATCH_MEANS else None,
-        "seconds": evidence.seconds,
-        "blocks": evidence.blocks,
-        "block_s": evidence.block_s,
-        "resolved": evidence.resolved,
-        "episode_s": evidence.episode_s,
-        "crowded_s": evidence.crowded_s,
-        "seconds_needed": evidence.seconds_needed,
+        **known,
+        "share": None if of_mean else evidence.value,
+        "share_bound": None if of_mean else evidence.bound,
+        "value_bound": evidence.bound if of_mean else None,
         "within_chance": comparison.within_chance,
-        "log_evidence": evidence.log_evidence if evidence.log_evidence != -math.inf else None,
     }
 
 
 def _waive(judgement: dict[str, Any], case: Case) -> dict[str, Any]:
-    waivers = [
+    waivers = (
         waiver
         for waiver in case.profile.waivers
         if waiver.host == case.record.host and waiver.excuses(judgement["metric"], judgement["limit_id"])
-    ]
-    current = [waiver for waiver in waivers if waiver.until >= case.today]
-    if current:
-        waiver = max(current, key=lambda candidate: candidate.until)
+    )
+    waiver = max(waivers, key=lambda candidate: candidate.until, default=None)
+    if waiver is None:
+        return judgement
+    judgement["details"]["waiver"] = {"text": waiver.reason, "until": waiver.until.isoformat()}
+    if waiver.until >= case.today:
         judgement["verdict"] = WARN
         judgement["waiver"] = waiver.reason
-    elif waivers:
-        waiver = max(waivers, key=lambda candidate: candidate.until)
-    if waivers:
-        judgement["details"]["waiver"] = {"text": waiver.reason, "until": waiver.until.isoformat()}
     return judgement
-
-
-def _excusable(limit: Limit) -> bool:
-    """Return whether a disturbance may be why the limit is broken. This is possible if the limit concerns slow
-    operations, but not if it concerns a figure of the disturbance itself."""
-    return limit.metric.bound == "max" and limit.metric.scope not in ONCE and not limit.hard
 
 
 def _excuse(judgement: dict[str, Any], limit: Limit, row: Row, tables: Tables) -> dict[str, Any]:
@@ -363,7 +336,7 @@ def _excuse(judgement: dict[str, Any], limit: Limit, row: Row, tables: Tables) -
     excuse: list[dict[str, Any]] = []
     if limit.hard and limit.metric.name == "latency_max":
         excuse = freeze_behind(tables, row["step"], row["latency_max_ns"], limit.value)
-    elif _excusable(limit):
+    elif limit.metric.bound == "max" and not limit.hard:  # such limits are about slow operations
         excuse = [each for each in disturbances(tables) if each["kind"] != IO_LIMIT]
     return _excused(
         judgement, excuse + io_limits_behind(tables, row["step"], str(row["stream"]), str(row["operation"]))
@@ -422,13 +395,15 @@ def worker_name(worker: int | str | None, names: list[Any], workers: int) -> str
 def _claim(limit: Limit, row: Row, case: Case, comparison: Comparison) -> dict[str, Any]:
     """Return the data about a judgement's confidence in addition to its figure, from the evidence or the seconds of the
     row; nothing if ``claim`` is absent."""
+    if row["worker"] is None:
+        return {}
     if limit.metric.of_responses:
         return {"claim": "without_confidence"}
     if comparison.within_chance:
         return {"claim": "within_chance", "workers": case.tables.workers_of(row)}
     if comparison.evidence:
         return {"claim": "evidence"}
-    if case.confidence is None or row["worker"] is None:
+    if case.confidence is None:
         return {}
     if limit.stream == COMMITS:
         return {} if limit.hard else {"claim": "same_write"}

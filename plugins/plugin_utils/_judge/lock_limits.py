@@ -60,10 +60,6 @@ class LockLimit:
     is_minimum: bool = False
     less: Mapping[str, str] = field(default_factory=dict)
 
-    def breaks(self, value: float, bound: float) -> bool:
-        """Return whether a figure, in the unit of the limit, breaks it."""
-        return value < bound if self.is_minimum else value > bound
-
     @property
     def needed(self) -> tuple[str, ...]:
         """The figures without which a row cannot be judged."""

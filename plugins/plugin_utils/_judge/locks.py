@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from operator import itemgetter
 from typing import Any
 
 from .._run.findings import LOCK_BROKEN, LOCK_LIMIT, LOCK_NOT_COVERED, LOCK_UNDECIDED, SHORT_LEASE, Finding, finding
@@ -105,20 +107,19 @@ def _short_loads(pair: Pair, limits: Mapping[str, Any]) -> Iterator[Finding]:
 
 def _over_limits(pair: Pair, limits: Mapping[str, Any], waivers: Sequence[Waiver]) -> Iterator[Finding]:
     """Yield the worst row of each step that breaks a limit."""
-    for limit in LOCK_LIMITS:
-        for step in limit.steps:
-            rows = [row for row in rows_of(pair, step) if row["outcome"] == KEPT]
-            over = [(value, row) for row in rows if limit.breaks(value := _worst(limit, row), limits[limit.key])]
-            if over:
-                value, row = (min if limit.is_minimum else max)(over, key=lambda each: each[0])
-                broken = {"limit": limit.key, "value": value, "limit_value": limits[limit.key]}
-                yield _limit_finding(pair, row, limit.id, waivers, code=LATE, others=len(over) - 1, **broken)
-    rows = [row for row in rows_of(pair, HAND_OVER) if row["outcome"] == KEPT]
-    late = [(value, row) for row in rows if (value := _waiter_s(row)) > NOTIFICATION_S]
-    if late:
-        value, row = max(late, key=lambda each: each[0])
-        broken = {"limit": "notification_s", "value": value, "limit_value": NOTIFICATION_S, "others": len(late) - 1}
-        yield _limit_finding(pair, row, NOTIFICATION_ID, waivers, code=WAITER_LATE, **broken)
+    checks = [
+        (limit.key, limit.id, LATE, step, partial(_worst, limit), limits[limit.key], -1 if limit.is_minimum else 1)
+        for limit in LOCK_LIMITS
+        for step in limit.steps
+    ]
+    checks.append(("notification_s", NOTIFICATION_ID, WAITER_LATE, HAND_OVER, _waiter_s, NOTIFICATION_S, 1))
+    for key, limit_id, code, step, value_of, bound, sign in checks:
+        rows = [row for row in rows_of(pair, step) if row["outcome"] == KEPT]
+        over = [(signed, row) for row in rows if (signed := sign * value_of(row)) > sign * bound]
+        if over:
+            dummy, row = max(over, key=itemgetter(0))
+            broken = {"limit": key, "value": value_of(row), "limit_value": bound, "others": len(over) - 1}
+            yield _limit_finding(pair, row, limit_id, waivers, code=code, **broken)
 
 
 def _without_figures(pair: Pair) -> Iterator[Finding]:

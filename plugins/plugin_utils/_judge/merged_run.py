@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 from .._run.directory import RunDirectory
@@ -169,16 +170,14 @@ def _deciding_results(results: list[_Result]) -> list[_Result]:
         earlier = dated.setdefault(result.folder, [])
         latest = of_run if result.is_missing else max([of_run, *(at for at, _result in earlier)])
         earlier.append((result.created_at or latest, result))
-    chosen = [
-        _deciding([result for _at, result in sorted(found, key=lambda each: each[0])])
+    chosen = (
+        functools.reduce(
+            lambda one, later: later if later.standing.replaces(one.standing) else one,
+            (result for _at, result in sorted(found, key=itemgetter(0))),
+        )
         for _folder, found in sorted(dated.items())
-    ]
+    )
     return [result for result in chosen if not result.is_missing]
-
-
-def _deciding(results: list[_Result]) -> _Result:
-    """Return the result that counts, of at least one, sorted by age."""
-    return functools.reduce(lambda one, later: later if later.standing.replaces(one.standing) else one, results)
 
 
 def _can_certify(source: RunDirectory, host: str) -> bool:

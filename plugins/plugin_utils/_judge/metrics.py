@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
@@ -95,32 +95,30 @@ def _latency(name: str, description: str, at_least_column: str = "", method: str
     return Metric(name, f"{name}_ns", DURATION, "max", EACH, description, at_least_column, method)
 
 
-def _response(name: str) -> Metric:
-    """Return the metric of a percentile over response times, or of their mean or maximum,
-    which are judged without a confidence bound."""
-    what = {"response_mean": "mean time", "response_max": "longest time"}.get(name)
-    if what is not None:
-        return _latency(name, f"{what} since the intended start of an operation, at a fixed rate")
-    percent = name.rpartition("_p")[2].replace("_", ".")
-    metric = _latency(
-        name, f"time since the intended start that {percent} % of the operations do not exceed, at a fixed rate"
-    )
-    return replace(metric, allowed_share=1 - Fraction(percent) / 100)
+_PERCENTILES = (
+    (
+        "latency_time_weighted_",
+        SHARE_OF_TIME,
+        "latency that the write in progress does not exceed at {} % of all instants",
+    ),
+    ("latency_", SHARE_OF_OPERATIONS, "latency that {} % of the writes do not exceed"),
+    (
+        RESPONSES,
+        AS_IT_STANDS,
+        "time since the intended start that {} % of the operations do not exceed, at a fixed rate",
+    ),
+)
+"""The beginnings of the names of percentiles, with the test that decides them and their description."""
 
 
 def _percentile(name: str, scope: str = EACH) -> Metric:
-    """Return the metric of a percentile over operations or over time; its name contains the percentile, as in
-    latency_p99_9."""
+    """Return the metric of a percentile over operations, over time or over response times; its name contains the
+    percentile, as in latency_p99_9."""
     percent = name.rpartition("_p")[2].replace("_", ".")
+    method, description = next((test, text) for prefix, test, text in _PERCENTILES if name.startswith(prefix))
     share = 1 - Fraction(percent) / 100
-    if name.startswith("latency_time_weighted_"):
-        method, description = (
-            SHARE_OF_TIME,
-            f"latency that the write in progress does not exceed at {percent} % of all instants",
-        )
-    else:
-        method, description = SHARE_OF_OPERATIONS, f"latency that {percent} % of the writes do not exceed"
-    return Metric(name, f"{name}_ns", DURATION, "max", scope, description, method=method, allowed_share=share)
+    described = description.format(percent)
+    return Metric(name, f"{name}_ns", DURATION, "max", scope, described, method=method, allowed_share=share)
 
 
 def _rate(
@@ -187,11 +185,11 @@ _TABLE = (
     _latency("flush_p99", "time that 99 % of the flushes do not exceed"),
     _latency("flush_p99_9", "time that 99.9 % of the flushes do not exceed"),
     _latency("flush_max", "slowest flush"),
-    _response("response_mean"),
-    _response("response_p50"),
-    _response("response_p99"),
-    _response("response_p99_9"),
-    _response("response_max"),
+    _latency("response_mean", "mean time since the intended start of an operation, at a fixed rate"),
+    _percentile("response_p50"),
+    _percentile("response_p99"),
+    _percentile("response_p99_9"),
+    _latency("response_max", "longest time since the intended start of an operation, at a fixed rate"),
     _rate("bytes_per_s", RATE, "bytes divided by elapsed time, all workers together", BATCH_MEANS),
     _rate("interval_bytes_per_s_min", RATE, "bytes in the slowest complete second", figure=_slowest_second),
     _rate("operations_per_s", FREQUENCY, "operations divided by elapsed time, all workers together", BATCH_MEANS),
@@ -253,4 +251,4 @@ def find_metric(name: str) -> Metric | None:
     """
     if name in METRICS or not _ANY_PERCENTILE.match(name):
         return METRICS.get(name)
-    return replace(_response(name), scope=ALL) if name.startswith(RESPONSES) else _percentile(name, ALL)
+    return _percentile(name, ALL)

@@ -149,26 +149,21 @@ class Limit:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the limit in the form that load_profile reads."""
-        bound = "below" if self.strict else self.bound
-        result: dict[str, Any] = {
+        rows = {key: getattr(self, key) for key in ("block_size", "message_size", "load_point")}
+        known = {
+            "stream": "" if self.stream == LOG else self.stream,
+            "operation": self.operation,
+            **{key: values.as_dict() for key, values in rows.items() if values},
+            "source": self.source,
+        }
+        return {
             **({"id": self.id} if self.id else {}),
             "metric": self.metric.name,
-            bound: self.stated,
+            "below" if self.strict else self.bound: self.stated,
             "severity": self.severity,
             "hard": self.hard,
+            **{key: value for key, value in known.items() if value},
         }
-        if self.stream != LOG:
-            result["stream"] = self.stream
-        if self.operation:
-            result["operation"] = self.operation
-        for key, limited in (
-            ("block_size", self.block_size),
-            ("message_size", self.message_size),
-            ("load_point", self.load_point),
-        ):
-            if limited:
-                result[key] = limited.as_dict()
-        return {**result, "source": self.source} if self.source else result
 
 
 @dataclass(frozen=True)
@@ -243,31 +238,25 @@ class Profile:
         return sorted(threshold for threshold in thresholds if 1 <= threshold <= LONGEST_THRESHOLD_NS)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the profile as plain data that load_profile reads back to an equal profile."""
+        """Return the profile as plain data that load_profile reads back to an equal profile. Values that require
+        nothing are left out."""
+        required = {
+            "workload": "" if self.workload == MQ_LOG else self.workload,
+            "min_footprint": self.min_footprint_bytes,
+            "block_sizes": list(self.block_sizes),
+            "episode_s": self.episode_s,
+        }
         return {
             "name": self.name,
             "version": self.version,
             "description": self.description,
             **({"derived_from": list(self.derived_from)} if self.derived_from else {}),
             **self.sections,
-            "qualifies": self._qualifies(),
+            "qualifies": {
+                "min_duration_s": self.min_duration_s,
+                "confidence": NO_CONFIDENCE if self.confidence is None else self.confidence,
+                **{key: value for key, value in required.items() if value},
+            },
             "limits": [limit.as_dict() for limit in self.limits],
             "waivers": [waiver.as_dict() for waiver in self.waivers],
-        }
-
-    def _qualifies(self) -> dict[str, Any]:
-        """Return the policy of qualification in the form in which it is read; values that require nothing are left
-        out."""
-        workload = "" if self.workload == MQ_LOG else self.workload
-        asked = {
-            "workload": workload,
-            "min_footprint": self.min_footprint_bytes,
-            "block_sizes": list(self.block_sizes),
-            "episode_s": self.episode_s,
-        }
-        confidence = NO_CONFIDENCE if self.confidence is None else self.confidence
-        return {
-            "min_duration_s": self.min_duration_s,
-            "confidence": confidence,
-            **{key: value for key, value in asked.items() if value},
         }

@@ -12,7 +12,6 @@ from typing import Any
 
 from .._numerics.percentile import percentile_ns
 from .._run.columns import ALL_STREAMS, Row
-from .._run.record import HostRecord
 from .._run.table_reader import TablesError
 from .._run.tables import Tables
 from .metrics import METRICS, NOT_STARTED, SHARE_OF_OPERATIONS, Metric
@@ -101,28 +100,3 @@ def _percentile(
     if sum(count for dummy, count in buckets) != operations:
         raise TablesError(f"{table} and results.csv differ in the operations of step {row['step']}.")
     return percentile_ns(buckets, metric.allowed_share, row[longest])
-
-
-_SLOWEST = "slowest_write_since_restart_ns"
-
-
-def slowest_since_restart_ns(limit: Limit, record: HostRecord) -> int | None:
-    """Return the duration of the slowest write since the queue manager started, if this duration meets a limit on the
-    slowest write. In that case, no observed write can break the limit."""
-    slowest = _slowest(record)
-    return None if limit.metric.name != "latency_max" or slowest is None or limit.broken_by(slowest) else slowest
-
-
-def why_no_figure(limit: Limit, record: HostRecord) -> dict[str, Any]:
-    """Return why there is no figure."""
-    if limit.metric.allowed_share is not None:
-        return {"code": "no_percentiles_published"}
-    slowest = _slowest(record)
-    if limit.metric.name == "latency_max" and slowest is not None:
-        return {"code": "only_slowest_since_restart", "slowest_ns": slowest}
-    return {"code": "not_published"}
-
-
-def _slowest(record: HostRecord) -> int | None:
-    slowest = ((record.kind_data or {}).get("facts") or {}).get(_SLOWEST)
-    return slowest if isinstance(slowest, int) else None

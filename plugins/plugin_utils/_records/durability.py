@@ -7,22 +7,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from .._durability.cut import CHECK_KEPT, CHECK_LOST
-from .._english.findings import in_words
-from .._english.verdicts import NOTHING_MEASURED
 from .._judge.durability import chance_bound, claim_of, findings_of, losses_of, torn_notes
 from .._judge.notes import flush_notes
-from .._kinds import CHECK_MODE
-from .._run.findings import PREFLIGHT, finding
 from .._run.record import HostRecord
 from .._run.table_reader import TablesError
 from .._run.tables import parse_run
-from .._run.verdicts import PASS, worst
-from .._run.words import words_of
-from .host import IDENTITY_PREFIXES, blank, with_notes
+from .host import IDENTITY_PREFIXES, blank, concluded
 
 DURABILITY = "durability"
 """The kind of these records."""
@@ -47,27 +40,22 @@ def cut_record(
     cuts = [dict(cut) for cut in durability.get("cuts") or []]
     asked = int(durability.get("cut_count") or 1)
     found = findings_of(cuts, asked)
-    verdict = worst(each["verdict"] for each in found)
     checked = _newest_run(cuts, files)
     identity = {key: value for key, value in checked.items() if key.startswith(IDENTITY_PREFIXES) and value}
-    record = replace(
+    return concluded(
         blank(run, host, volume, DURABILITY, {**facts, **identity}),
+        found,
+        [*torn_notes(cuts, facts.get("block_size_bytes")), *flush_notes({**facts, **identity})],
         workspace=workspace,
-        verdict=verdict,
-        findings=found,
-        reasons=[in_words(each, words_of("")) for each in found],
         kind_data={
             **durability,
             "cut_count": asked,
             "cuts": cuts,
             "tests": str(durability.get("tests") or ""),
-            "claim": claim_of(cuts) if verdict == PASS else "",
-            "loss_chance_bound": chance_bound(len(cuts)) if verdict == PASS else None,
+            "claim": claim_of(cuts) if not found else "",
+            "loss_chance_bound": chance_bound(len(cuts)) if not found else None,
             "losses": losses_of(cuts),
         },
-    )
-    return with_notes(
-        record, [*torn_notes(cuts, facts.get("block_size_bytes")), *flush_notes({**facts, **identity})], words_of("")
     )
 
 
@@ -79,13 +67,3 @@ def _newest_run(cuts: Sequence[Mapping[str, Any]], files: Mapping[str, bytes]) -
         except (KeyError, TablesError):
             continue
     return {}
-
-
-def ready(run: Mapping[str, Any], host: str, volume: str, facts: dict[str, Any], sentence: str) -> HostRecord:
-    """Return the record of a host whose power could be cut. A preflight does nothing else, so there is no verdict."""
-    return replace(
-        blank(run, host, volume, CHECK_MODE.name, facts),
-        qualification=NOTHING_MEASURED,
-        findings=[finding(PREFLIGHT, None, text=sentence)],
-        reasons=[sentence],
-    )

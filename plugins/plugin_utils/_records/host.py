@@ -35,7 +35,7 @@ from .._run.record import ERROR as NO_MEASUREMENT
 from .._run.record import HostRecord
 from .._run.table_reader import TablesError
 from .._run.tables import Tables, parse_tables
-from .._run.verdicts import ERROR, MISSING, WARN
+from .._run.verdicts import ERROR, MISSING, WARN, worst
 from .._run.words import Words, words_of
 
 
@@ -46,6 +46,15 @@ def with_notes(record: HostRecord, notes: Iterable[Finding], words: Words) -> Ho
     return replace(
         record, noted=[*record.noted, *known], notes=[*record.notes, *(in_words(note, words) for note in known)]
     )
+
+
+def concluded(record: HostRecord, found: list[Finding], notes: Iterable[Finding], **keys: Any) -> HostRecord:
+    """Return a record that is judged by findings alone, with notes and other ``keys``. There must be a finding if it
+    does not pass."""
+    words = words_of("")
+    reasons = [in_words(each, words) for each in found]
+    verdict = worst(each["verdict"] for each in found)
+    return with_notes(replace(record, verdict=verdict, findings=found, reasons=reasons, **keys), notes, words)
 
 
 def note(
@@ -148,43 +157,27 @@ def tester_of(tables: Tables) -> dict[str, Any]:
     }
 
 
-def error(
-    run: Mapping[str, Any], host: str, volume: str, stage: str, verdict: str, reason: str, facts: dict[str, Any]
-) -> HostRecord:
-    """Return the record of a host that was not measured, for ``reason``, at ``stage``."""
-    return _of_error(run, host, volume, {"stage": stage, "verdict": verdict, "reason": reason}, facts)
-
-
-def skipped(run: Mapping[str, Any], host: str, volume: str, stage: str, reason: str, queue_manager: str) -> HostRecord:
-    """Return the record of a queue manager that is left out on a host, because its log is not there.
-    It is never certified."""
-    return _of_error(run, host, volume, {"stage": stage, "verdict": WARN, "reason": reason, SKIPPED: queue_manager}, {})
+def error(run: Mapping[str, Any], host: str, volume: str, why: dict[str, Any], facts: dict[str, Any]) -> HostRecord:
+    """Return the record of a host that was not measured. ``why`` holds ``stage``, ``verdict``, and ``reason`` or
+    ``cause``; it also holds ``skipped`` if a queue manager is left out because its log is not there, which is never
+    certified."""
+    return _with_error(run, host, volume, why, finding_of_error(why), facts)
 
 
 def missing(run: Mapping[str, Any], host: str, volume: str, cause: str = NEVER_REPORTED) -> HostRecord:
     """Return the record of an expected host's volume that the host never reported. In a preflight, nothing is missing,
     because it measures nothing."""
     if (run.get("controller") or {}).get("check_mode"):
-        return replace(blank(run, host, volume, CHECK_MODE.name, {}), qualification=NOTHING_MEASURED)
-    return _of_error(run, host, volume, {"stage": "", "verdict": MISSING, "cause": cause}, {})
+        return ready(run, host, volume, {})
+    return error(run, host, volume, {"stage": "", "verdict": MISSING, "cause": cause}, {})
 
 
 def unusable(
     run: Mapping[str, Any], host: str, volume: str, stage: str, problem: TablesError, facts: dict[str, Any]
 ) -> HostRecord:
     """Return the record of a host whose tables cannot be used."""
-    return _with_error(
-        run,
-        host,
-        volume,
-        {"stage": stage, "verdict": ERROR},
-        finding(UNUSABLE_TABLES, ERROR, stage=stage, text=str(problem)),
-        facts,
-    )
-
-
-def _of_error(run: Mapping[str, Any], host: str, volume: str, why: dict[str, Any], facts: dict[str, Any]) -> HostRecord:
-    return _with_error(run, host, volume, why, finding_of_error(why), facts)
+    found = finding(UNUSABLE_TABLES, ERROR, stage=stage, text=str(problem))
+    return _with_error(run, host, volume, {"stage": stage, "verdict": ERROR}, found, facts)
 
 
 def _with_error(
@@ -209,7 +202,7 @@ def preflight(
     """Return the record of a host that is ready to be measured: it has no verdict, and describes what a measurement
     would do."""
     free_bytes = facts.get("filesystem_free_bytes")
-    ready = finding(
+    planned = finding(
         PREFLIGHT,
         None,
         cause="ready",
@@ -222,11 +215,18 @@ def preflight(
         free_bytes=free_bytes if isinstance(free_bytes, int) and is_data(free_bytes) else None,
     )
     unknown = [finding(PREFLIGHT, None, cause="unknown", text=str(item)) for item in workspace.get("unknown") or []]
-    record = blank(run, host, volume, CHECK_MODE.name, facts)
     known = {key: workspace.get(key) for key in WORKSPACE_KEYS}
-    found = [ready, *plan["notes"], *unknown]
-    reasons = [in_words(each, words_of("")) for each in found]
-    return replace(record, workspace=known, qualification=NOTHING_MEASURED, findings=found, reasons=reasons)
+    return replace(ready(run, host, volume, facts, planned, *plan["notes"], *unknown), workspace=known)
+
+
+def ready(run: Mapping[str, Any], host: str, volume: str, facts: dict[str, Any], *found: Finding) -> HostRecord:
+    """Return the record of a preflight, which does nothing else, so there is no verdict."""
+    return replace(
+        blank(run, host, volume, CHECK_MODE.name, facts),
+        qualification=NOTHING_MEASURED,
+        findings=[*found],
+        reasons=[in_words(each, words_of("")) for each in found],
+    )
 
 
 def collection_version() -> str:
@@ -288,7 +288,8 @@ def file_error(
     filed = directory.records.find(host, volume)
     if filed is not None and filed.verdict != MISSING:
         return None
-    record = error(directory.run, host, volume, stage, verdict, reason, dict(facts))
+    why = {"stage": stage, "verdict": verdict, "reason": reason}
+    record = error(directory.run, host, volume, why, dict(facts))
     directory.records.write(record)
     return record
 
@@ -298,6 +299,7 @@ def file_skipped(
 ) -> HostRecord:
     """Store the record of a queue manager that was left out on a host because its log is not there. Raises
     RunDirectoryError."""
-    record = skipped(directory.run, host, volume, stage, reason, queue_manager)
+    why = {"stage": stage, "verdict": WARN, "reason": reason, SKIPPED: queue_manager}
+    record = error(directory.run, host, volume, why, {})
     directory.records.write(record)
     return record

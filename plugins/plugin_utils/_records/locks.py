@@ -8,23 +8,18 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
-from .._english.findings import in_words
 from .._english.lock_figures import pair_text
-from .._english.verdicts import NOTHING_MEASURED
 from .._judge.lock_limits import limits_of
 from .._judge.locks import NO_PAIR, findings_of, notes_of
-from .._kinds import CHECK_MODE
-from .._run.findings import LOCK_UNDECIDED, PREFLIGHT, finding
+from .._run.findings import LOCK_UNDECIDED, finding
 from .._run.lock_steps import SECOND_REFUSED
 from .._run.profiles import profile_data
 from .._run.record import HostRecord
 from .._run.shapes import PLAIN, fits
 from .._run.verdicts import INCONCLUSIVE, worst
-from .._run.words import words_of
-from .host import blank, profile_of, with_notes
+from .host import blank, concluded, profile_of
 
 LOCKS = "locks"
 """The kind of these records."""
@@ -50,13 +45,11 @@ def lock_record(
     pairs = [_usable(pair) for pair in locks.get("pairs") or []]
     judged = [(pair, findings_of(pair, limits, waivers)) for pair in pairs]
     found = [each for _pair, findings in judged for each in findings] if judged else [_without_pair(host)]
-    words = words_of("")
-    record = replace(
+    return concluded(
         blank(run, host, volume, LOCKS, facts),
+        found,
+        (note for pair in pairs for note in notes_of(pair, limits)),
         workspace=workspace,
-        verdict=worst(each["verdict"] for each in found),
-        findings=found,
-        reasons=[in_words(each, words) for each in found],
         kind_data={
             "pairs": [
                 {
@@ -68,18 +61,6 @@ def lock_record(
             ],
             "limits": limits,
         },
-    )
-    return with_notes(record, [note for pair in pairs for note in notes_of(pair, limits)], words)
-
-
-def ready(run: Mapping[str, Any], host: str, volume: str, facts: dict[str, Any], sentence: str) -> HostRecord:
-    """Return the record of a host whose locks could be tested. A preflight does nothing else, so there is no
-    verdict."""
-    return replace(
-        blank(run, host, volume, CHECK_MODE.name, facts),
-        qualification=NOTHING_MEASURED,
-        findings=[finding(PREFLIGHT, None, text=sentence)],
-        reasons=[sentence],
     )
 
 

@@ -12,16 +12,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from .._english.findings import in_words
-from .._english.verdicts import NOTHING_MEASURED
 from .._judge.notes import clock_notes
-from .._kinds import CHECK_MODE, kind_named
+from .._kinds import kind_named
 from .._run.findings import INTERRUPTED, PREFLIGHT, SOURCE_MESSAGE, Finding, finding
 from .._run.record import HostRecord
 from .._run.table_reader import TablesError
 from .._run.tables import parse_tables
 from .._run.words import words_of
-from .host import IDENTITY_PREFIXES, blank, judge_record, profile_of, tester_of, unusable, with_notes
+from .host import IDENTITY_PREFIXES, blank, judge_record, profile_of, ready, tester_of, unusable, with_notes
 
 OBSERVATION = "observation"
 """The kind of these records."""
@@ -76,11 +74,9 @@ def _ending(seen: Mapping[str, Any]) -> list[Finding]:
     return [finding(INTERRUPTED, None, cause=OBSERVATION, text=seen["ending"])] if seen.get("ending") else []
 
 
-def ready(run: Mapping[str, Any], host: str, volume: str, facts: dict[str, Any]) -> HostRecord:
-    """Return the record of a queue manager that could be observed. A preflight does nothing else, so there is no
-    verdict."""
+def observable(run: Mapping[str, Any], host: str, volume: str, facts: dict[str, Any]) -> HostRecord:
+    """Return the record of a queue manager that could be observed, in a preflight."""
     found = finding(
         PREFLIGHT, None, cause="source", source=facts.get("source"), queue_manager=facts.get("queue_manager")
     )
-    record = blank(run, host, volume, CHECK_MODE.name, facts)
-    return replace(record, qualification=NOTHING_MEASURED, findings=[found], reasons=[in_words(found, words_of(""))])
+    return ready(run, host, volume, facts, found)

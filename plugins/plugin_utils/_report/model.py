@@ -18,8 +18,7 @@ from typing import Any
 
 from ...module_utils._units import format_count
 from .._english.phrases import plural
-from .._estimate.basis import Basis, basis_of
-from .._estimate.headroom import Headroom, NoHeadroom, headroom
+from .._estimate.basis import Basis, Headroom, NoHeadroom, basis_of, headroom
 from .._estimate.target import target_of
 from .._judge.closest_limit import used_share
 from .._judge.fleet import INSTEAD_OF, host_entry

@@ -32,8 +32,8 @@ from .._history.certificate import Certificate
 from .._history.store.filing import certify, store
 from .._history.store.history import JUDGED
 from .._history.store.kept import is_kept, keep_if_asked
+from .._judge.fleet import policy_with
 from .._judge.judged_records import judged_records
-from .._judge.policy import policy_with
 from .._records.fleet import GATE, fleet_verdict, judge_run, missing_hosts
 from .._report import render
 from .._report.folding import shorten

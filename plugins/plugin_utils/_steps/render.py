@@ -24,9 +24,8 @@ from .._fleet.upload import check_url
 from .._fleet.workflow import MOST_APART, JobArtifact, described, job_artifacts, job_of, of_one_time
 from .._history.store.kept import find, is_kept
 from .._history.store.open import place_of
-from .._judge.fleet import PolicyError
+from .._judge.fleet import PolicyError, given_policy, merged_policy, policy_with
 from .._judge.merged_run import merge_runs
-from .._judge.policy import given_policy, merged_policy, policy_with
 from .._kinds import DEFAULT
 from .._records.fleet import REPORT, judge_run
 from .._run.directory import RunDirectory

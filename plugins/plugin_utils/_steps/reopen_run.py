@@ -15,8 +15,7 @@ from .._action_base import SCHEMA, ControllerAction
 from .._fleet.settings import shown
 from .._history.store.kept import find
 from .._history.store.open import place_of
-from .._judge.fleet import PolicyError
-from .._judge.policy import given_policy
+from .._judge.fleet import PolicyError, given_policy
 from .._run.directory import RunDirectory
 from .._run.environment import report_directory
 from .._run.names import latest

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -142,22 +142,24 @@ def check_loads(workload: Workload, loads: Sequence[int]) -> None:
         raise DefinitionError(
             f"loads must be 1 to {MOST_LOADS} load points from 1 to {LARGEST_LOAD}, not {shown(list(loads))}."
         )
-    for stream in workload.streams:
-        for key, most in (("workers", values.MOST_WORKERS), ("rate", values.MOST_PER_S)):
-            term = stream.keys.get(key)
-            if term and term.at(max(loads)) > most:
-                reached = f"{term} is {term.at(max(loads)):f} at the largest load point, {max(loads)}"
-                raise DefinitionError(f"stream {stream.name}: {key}: {reached}, but may be at most {most}.")
+    for name, key, term, most in _limited_terms(workload):
+        if term.at(max(loads)) > most:
+            reached = f"{term} is {term.at(max(loads)):f} at the largest load point, {max(loads)}"
+            raise DefinitionError(f"stream {name}: {key}: {reached}, but may be at most {most}.")
 
 
 def largest_load(workload: Workload) -> int:
     """Return the largest load point at which no stream has more workers or operations per second than allowed."""
-    limits = (
-        (stream.keys.get(key), most)
-        for stream in workload.streams
-        for key, most in (("workers", values.MOST_WORKERS), ("rate", values.MOST_PER_S))
-    )
-    return min([LARGEST_LOAD, *(int(most / term.factor) for term, most in limits if term and term.scales)])
+    scaled = ((term, most) for _name, _key, term, most in _limited_terms(workload) if term.scales)
+    return min([LARGEST_LOAD, *(int(most / term.factor) for term, most in scaled)])
+
+
+def _limited_terms(workload: Workload) -> Iterator[tuple[str, str, values.Term, int]]:
+    """Yield the numbers of workers and of operations per second of each stream, with the largest allowed one."""
+    for stream in workload.streams:
+        for key, most in (("workers", values.MOST_WORKERS), ("rate", values.MOST_PER_S)):
+            if key in stream.keys:
+                yield stream.name, key, stream.keys[key], most
 
 
 def _read_workload(data: Any) -> Workload:

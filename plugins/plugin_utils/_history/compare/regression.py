@@ -13,7 +13,7 @@ from statistics import geometric_mean
 from typing import Any
 
 from ....module_utils._units import format_ratio
-from ..._judge.added_verdict import can_be_compared, not_made
+from ..._judge.judged_records import can_be_compared, not_made
 from ..._numerics.likeness import FEWEST_ALIKE
 from ..._run.directory import RunDirectory
 from ..._run.parameters import CERTIFICATES, compares_with_baseline

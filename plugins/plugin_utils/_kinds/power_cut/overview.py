@@ -16,8 +16,8 @@ from markupsafe import Markup
 
 from ....module_utils._units import format_count, format_duration
 from ..._durability.cut import INCONCLUSIVE, KEPT, LOST, OUTCOMES, total_row
-from ..._judge.added_verdict import wanted_cuts
 from ..._judge.durability import CERTIFYING_BOUND, chance_bound, percent_upwards
+from ..._judge.judged_records import wanted_cuts
 from ..._report.charts.axes import LogAxis, path
 from ..._report.charts.rows import row_picture, row_scale, row_upright
 from ..._report.model import Host, Model

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..._durability.cut import OUTCOMES
 from ..._english.phrases import plural
-from ..._judge.added_verdict import wanted_cuts
 from ..._judge.durability import why_not_certifying
+from ..._judge.judged_records import wanted_cuts
 from ..._report.folding import more_hosts, shorten
 from ..._report.observation import number
 from ..._report.overview import counts_of

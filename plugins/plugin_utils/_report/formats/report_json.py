@@ -11,8 +11,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from ..._estimate.basis import Estimate
-from ..._estimate.headroom import Headroom
+from ..._estimate.basis import Estimate, Headroom
 from ..._estimate.line import Line
 from ..._judge.profile import Limit
 from ..._kinds import by_data_key

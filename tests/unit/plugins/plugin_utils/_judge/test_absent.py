@@ -118,12 +118,6 @@ def test_a_passive_node_does_not_stop_the_gate_and_is_not_certified(judged):
     )
 
 
-def test_a_policy_may_stop_at_passive_nodes(judged):
-    for fail_on in (["warn"], ["unqualified"]):
-        dummy, verdict = judged("QM1", "db02", policy={"fail_on": fail_on, "report_only": False})
-        assert verdict["gate_failed"]
-
-
 def test_a_queue_manager_that_no_host_was_tested_for_stops_the_gate(judged):
     dummy, verdict = judged("QM2", *(f"db{number:02}" for number in range(2, 9)))
     assert verdict["gate_failed"]

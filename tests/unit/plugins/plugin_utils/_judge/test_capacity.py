@@ -20,7 +20,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.capacity impo
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import judge_record
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord, RecordError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
@@ -230,13 +229,6 @@ def test_a_profile_can_ask_for_a_capacity(loads, least, verdict, text):
     assert judgement["verdict"] == verdict
     assert judgement["reason"].startswith(text)
     assert judgement["limit"] == f"capacity >= {least} BSU"
-
-
-def test_a_limit_on_the_capacity_names_no_rows():
-    with pytest.raises(
-        DefinitionError, match=r"load_point is not allowed here: capacity is judged once for the whole run"
-    ):
-        load_profile({"name": "mine", "limits": [{"metric": "capacity", "min": 80, "load_point": 1}]})
 
 
 def test_a_load_passes_only_if_it_passes_on_all_volumes_that_climb_together():

@@ -74,16 +74,6 @@ def test_several_queue_managers_are_named():
     assert [reason for reason in reasons if "60 applications of each queue manager" in reason]
 
 
-@pytest.mark.parametrize(
-    ("limit", "files"),
-    [(P99, fabricate.tables()), ({**P99, "message_size": "2K", "stream": "log"}, fabricate.tables())],
-)
-def test_a_limit_on_commits_decides_nothing_without_them(limit, files):
-    part = judge(files, limit)
-    assert part["verdict"] == "inconclusive"
-    assert "no row to which it applies was measured" in part["reasons"][0]
-
-
 def test_a_profile_for_writes_does_not_pass_commits():
     """The profile's limits are for block sizes, but the steps have message sizes."""
     shipped = load_profile("mq-log-silver", fabricate.PROFILES)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import judge_record
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
@@ -90,13 +89,3 @@ def test_a_measurement_takes_the_place_of_the_estimate():
         "6,500 messages/s carried, 5,000 messages/s of 2 KiB from 60 clients required (measured by the commit workload)"
         in judgement["reason"]
     )
-
-
-def test_a_waiver_excuses_a_margin_that_is_too_small():
-    waiver = {"host": "db07", "metric": "headroom_margin", "until": "2027-01-31", "reason": "CHG7"}
-    assert judged(target(150_000), waivers=[waiver])["verdict"] == "warn"
-
-
-def test_a_limit_on_the_margin_has_no_rows():
-    with pytest.raises(DefinitionError, match=r"block_size is not allowed here: headroom_margin is judged once"):
-        load_profile({"name": "mine", "limits": [{**LIMIT, "block_size": "4K"}]})

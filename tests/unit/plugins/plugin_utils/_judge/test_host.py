@@ -13,7 +13,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import
     collection_version,
     error,
     measurement,
-    missing,
     preflight,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import FORESEEN, finding
@@ -67,7 +66,7 @@ def test_only_the_inventory_says_what_a_host_cannot_see_of_its_array():
     run, said = {**RUN, "host_array_settings": {"db07": "pool=gold1"}}, {"array_settings": "pool=made up"}
     hosts = {host: measured(fabricate.tables(), run, host, said).facts["array_settings"] for host in ("db07", "db08")}
     assert hosts == {"db07": "pool=gold1", "db08": ""}
-    assert error(run, "db07", "log", "start", "error", "it broke", {}).facts == {"array_settings": "pool=gold1"}
+    assert error(run, "db07", "log", {"reason": "it broke"}, {}).facts == {"array_settings": "pool=gold1"}
 
 
 def test_only_the_inventory_says_what_a_volume_is_asked_to_carry():
@@ -82,16 +81,6 @@ def test_only_the_inventory_says_what_a_volume_is_asked_to_carry():
 def test_tables_that_cannot_be_read_are_an_error(files):
     record = measured(files)
     assert record.kind == "error" and record.verdict == "error" and record.error["stage"] == "collect"
-
-
-@pytest.mark.parametrize("verdict", ["error", "unreachable"])
-def test_an_error_carries_its_verdict_and_reason(verdict):
-    record = error(RUN, "db07", "log", "tester", verdict, "it broke", {})
-    assert record.verdict == verdict and "it broke" in record.reasons[0] and not record.certified
-
-
-def test_a_missing_host_is_missing():
-    assert missing(RUN, "db07", "log").verdict == "missing"
 
 
 def test_a_preflight_has_no_verdict_and_says_what_would_be_done():

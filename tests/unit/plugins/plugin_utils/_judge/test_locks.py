@@ -18,8 +18,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits i
     limits_of,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.locks import ready
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import ready
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import PREFLIGHT, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import BASICS, BOTH_WAYS, LIMIT_KEYS, STEPS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord, RecordError
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
@@ -30,7 +31,6 @@ from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils.lock_pair
     record,
     row,
     run_data,
-    run_of,
     without,
 )
 
@@ -662,7 +662,8 @@ def test_a_short_lease_is_a_note():
 
 
 def test_a_preflight_has_no_verdict():
-    made = ready({**run_data(["db01"]), "run_id": "r"}, "db01", "log", {}, "would be tested with db02")
+    found = finding(PREFLIGHT, None, text="would be tested with db02")
+    made = ready({**run_data(["db01"]), "run_id": "r"}, "db01", "log", {}, found)
     assert (made.verdict, made.reasons) == (None, ["would be tested with db02"])
 
 
@@ -680,18 +681,6 @@ def test_a_record_with_other_locks_is_refused(broken):
     good = record(pair()).as_dict()
     with pytest.raises(RecordError, match="has no usable locks"):
         HostRecord.from_dict({**good, "locks": {**good["locks"], **broken}})
-
-
-def test_a_failed_pair_stops_the_gate(tmp_path):
-    directory = run_of(tmp_path, [pair(), changed(pair("db03", "db04"), "second_refused", "broken", "granted")])
-    verdict = directory.verdict()
-    assert (verdict["verdict"], verdict["gate_failed"]) == ("fail", True)
-    assert {each["host"]: each["verdict"] for each in verdict["hosts"]} == {
-        "db01": "pass",
-        "db02": "pass",
-        "db03": "fail",
-        "db04": "fail",
-    }
 
 
 # The section of a profile.

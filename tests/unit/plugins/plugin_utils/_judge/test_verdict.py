@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import datetime
 from dataclasses import replace
 
 import pytest
@@ -60,7 +59,6 @@ def two(first=None, second=None, together=None, **figures):
 @pytest.mark.parametrize(
     ("figures", "limit", "verdict"),
     [
-        ({"latency_p99_ns": 1_999_999}, P99, "pass"),
         ({"latency_p99_ns": 2_000_000}, P99, "pass"),
         ({"latency_p99_ns": 2_000_001}, P99, "fail"),
         ({"latency_p99_ns": None}, P99, "inconclusive"),
@@ -89,8 +87,6 @@ def two(first=None, second=None, together=None, **figures):
             "pass",
         ),
         ({"latency_cv": 0.3}, {"metric": "latency_cv", "max": "20 %"}, "fail"),
-        ({"ring_passes": "0.900"}, {"metric": "ring_passes", "min": 1}, "fail"),
-        ({"operations_per_s": 4999}, {"metric": "operations_per_s", "min": 5000}, "fail"),
         ({"latency_mean_ns": "10000000.000"}, P99, "pass"),
         ({"latency_mean_ns": "10000000.001"}, P99, "fail"),
         ({"latency_max_ns": 9_999_999_999}, P99, "pass"),
@@ -127,19 +123,6 @@ def test_latency_judges_every_queue_manager_and_all_together():
         assert [
             judgement["verdict"] for judgement in result["judgements"] if judgement["metric"] == "latency_p99"
         ].count("fail") == 1
-
-
-def test_throughput_judges_all_together_only():
-    slow = {"bytes_per_s": 1}
-    fast = {"bytes_per_s": 100_000_000}
-    assert judge(two(slow, slow, fast), RATE)["verdict"] == "pass"
-    assert judge(two(fast, fast, slow), RATE)["verdict"] == "fail"
-
-
-def test_every_load_point_is_judged():
-    rows = [*fabricate.step_rows(1, 4096, 1), *fabricate.step_rows(2, 4096, 2, latency_p99_ns=3_000_000)]
-    assert judge(rows)["verdict"] == "fail"
-    assert judge(rows, {**P99, "load_point": 1})["verdict"] == "pass"
 
 
 def test_a_judgement_says_all_that_it_rests_on():
@@ -227,11 +210,6 @@ def test_a_judgement_says_all_that_it_rests_on():
 )
 def test_reasons(rows, limit, reason):
     assert judge(rows, limit)["reasons"][0] == reason
-
-
-def test_a_queue_manager_without_a_name_goes_by_its_number():
-    result = judge(step(latency_p99_ns=3_000_000), record={"workspace": {}})
-    assert "queue manager 1 (" in result["reasons"][0]
 
 
 def test_each_limit_has_one_reason_and_the_worst_come_first():
@@ -597,7 +575,6 @@ def test_certification(seconds, figures, certified, said):
         ({"option_rate_per_s": "0.000000"}, ""),
         ({"filesystem_type": "btrfs"}, ""),
         ({"option_sync": "none"}, "it wrote with the sync mode none, but MQ writes with dsync"),
-        ({"option_sync": "fdatasync"}, "it wrote with the sync mode fdatasync, but MQ writes with dsync"),
         ({"option_sync": "x" * 999}, f"it wrote with the sync mode {'x' * 40}, but MQ writes with dsync"),
         ({"option_direct": "no"}, "it wrote through the page cache, but MQ writes with direct I/O"),
         ({"filesystem_type": "tmpfs"}, "it wrote to tmpfs, which is memory"),
@@ -612,18 +589,6 @@ def test_certification(seconds, figures, certified, said):
                 "volume that is mounted without it"
             ),
         ),
-        (
-            {
-                "filesystem_type": "fuse.x",
-                "backing_filesystem_type": "fuse.x",
-                "backing_unknown": "what is behind a FUSE file system",
-            },
-            (
-                "the storage behind the file system cannot be determined (what is behind a FUSE file system): test a "
-                "volume that is mounted without it"
-            ),
-        ),
-        ({"option_rate_per_s": "100.000000"}, "it was throttled to 100.000000 writes/s"),
         ({"option_rate_per_s": "0.000001"}, "it was throttled to 0.000001 writes/s"),
         ({"option_delay_us": 1}, "it paused for 1 us after each write"),
         ({"workload": None}, "its run.csv does not contain workload"),
@@ -691,20 +656,6 @@ def test_only_a_large_ring_and_every_size_that_the_profile_names_certify(block_s
         **run_keys,
     )
     assert (result["verdict"], result["certified"], result["qualification"]) == ("pass", not said, said)
-
-
-@pytest.mark.parametrize("name", ["gold", "silver", "bronze"])
-def test_a_small_ring_with_sizes_left_out_does_not_certify_by_a_shipped_profile(name):
-    rows = fabricate.sweep_rows((4096, 1 << 20))
-    tables = parse_tables(fabricate.tables(rows, option_file_size_bytes=1 << 20, option_files=1))
-    result = judge_record(HostRecord("db07"), tables, load_profile(f"mq-log-{name}", fabricate.PROFILES), TODAY)
-    assert (result["verdict"], result["certified"]) == ("pass", False)
-
-
-def test_figures_as_they_stand_never_certify():
-    result = judge(step(), qualifies={"confidence": "none"})
-    assert (result["verdict"], result["certified"]) == ("pass", False)
-    assert result["qualification"] == "mine compares figures as they stand (confidence: none)"
 
 
 def test_a_warning_certifies():
@@ -868,19 +819,6 @@ def test_all_hosts_certify_or_the_fleet_does_not():
     assert fleet(entry("a"), entry("b", "warn"))["certified"] is True
     assert fleet(entry("a"), entry("b", certified=False))["certified"] is False
     assert fleet(entry("a"), entry("b", "fail", certified=True))["certified"] is False
-
-
-def test_waivers_are_looked_at_on_the_day_given():
-    excuse = [waiver(until="2026-12-31")]
-    assert judge(step(**SLOW), waivers=excuse, today=datetime.date(2026, 12, 31))["verdict"] == "warn"
-    assert judge(step(**SLOW), waivers=excuse, today=datetime.date(2027, 1, 1))["verdict"] == "fail"
-
-
-def test_what_was_left_behind_stops_the_gate_whatever_the_verdict():
-    result = fleet(entry("a", certified=True), entry("b", certified=True, leftovers=["/fut/x"]))
-    assert (result["verdict"], result["gate_failed"]) == ("pass", True)
-    assert result["reasons"] == ["b: left behind on the host: /fut/x"]
-    assert fleet(entry("b", certified=True, leftovers=["/fut/x"]), report_only=True)["gate_failed"] is False
 
 
 @pytest.mark.parametrize(

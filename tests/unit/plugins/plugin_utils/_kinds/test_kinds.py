@@ -110,7 +110,7 @@ OF_ONE_KIND = ("cut_check", "cut_start", "observe", "observed")
 """Actions that exist for only one kind of run import its folder."""
 
 NAMED_ELSEWHERE = {
-    "_judge/added_verdict.py": "a key of profiles has the name of a kind",
+    "_judge/judged_records.py": "a key of profiles has the name of a kind",
     "_judge/lock_limits.py": "the same",
     "_history/problems.py": "a playbook has the name of a kind",
     "_history/overview.py": "a key of status.json has it",
