@@ -27,11 +27,11 @@ from .._fleet.command import (
     other_selections,
     overriding,
 )
+from .._fleet.inventory_variables import inventory_variables
 from .._fleet.outcome import CONTROLLER
 from .._fleet.settings import SettingsError, same_problem_once, shown
 from .._kinds import KINDS
 from .._option_meanings import problems_of_meaning
-from .._options.inventory_variables import inventory_variables
 from .._options.names import ACCEPTED, refusals, warnings
 from .._options.reading import read_option, read_options, read_with_preset
 from .._options.table import option_names, own_names, results
