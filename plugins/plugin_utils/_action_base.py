@@ -280,6 +280,7 @@ class RemoteAction(ActionBase):
         """Return the answer without the keys that a host must not set. The key for the interpreter that Ansible itself
         discovered is kept."""
         kept = {key: value for key, value in answer.items() if key not in RESERVED}
+        # Only these members tell Ansible's own discovery from what a host claims, and they have no public names.
         if self._discovered_interpreter_key:
             kept["ansible_facts"] = {self._discovered_interpreter_key: self._discovered_interpreter}
         return kept
