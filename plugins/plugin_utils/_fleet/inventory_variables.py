@@ -32,7 +32,8 @@ def inventory_variables(loader: Any, hosts: Iterable[str], folders: Iterable[str
         found[name] = {}
         if host is None:
             continue
-        groups = sort_groups(host.get_groups())
+        # As in Ansible, the variables of all hosts are also those of a localhost that the inventory does not name.
+        groups = [inventory.groups["all"], *sort_groups(each for each in host.get_groups() if each.name != "all")]
         for variables, owners in ((get_group_vars(groups), groups), (host.get_vars(), [host])):
             found[name] |= variables | get_vars_from_inventory_sources(loader, sources, owners, "task")
             for folder in folders:
