@@ -9,16 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible.errors import AnsibleActionFail
-
 from ..plugin_utils._action_base import RemoteAction, one_line
 from ..plugin_utils._fleet.volumes import paths_of, read_volumes
 from ..plugin_utils._judge.throttling import limit_notes, volume_limits
 from ..plugin_utils._records.host import note
 from ..plugin_utils._run.directory import RunDirectory
-from ..plugin_utils._run.run_files import RunDirectoryError
 from ..plugin_utils._run.shapes import as_dict
-from ..plugin_utils._run.tester_options import OptionError
 
 
 class ActionModule(RemoteAction):
@@ -50,16 +46,12 @@ class ActionModule(RemoteAction):
         return {**arguments, "volumes": sent, "all_volumes": is_named, "other_machines": is_named}
 
     def _planned(self, defaults: dict[str, Any], run_path: str | None, host: str) -> list[dict[str, Any]]:
-        try:
-            noted = RunDirectory.open(run_path).volumes.read(host) if run_path else None
-            if noted:
-                return [{"paths": [volume.get("path", defaults["path"])], **volume} for volume in noted]
-            return [
-                {**volume, "paths": paths_of(volume)}
-                for volume in read_volumes(self._task.args.get("volumes"), defaults)
-            ]
-        except (OptionError, RunDirectoryError) as error:
-            raise AnsibleActionFail(str(error)) from error
+        noted = RunDirectory.open(run_path).volumes.read(host) if run_path else None
+        if noted:
+            return [{"paths": [volume.get("path", defaults["path"])], **volume} for volume in noted]
+        return [
+            {**volume, "paths": paths_of(volume)} for volume in read_volumes(self._task.args.get("volumes"), defaults)
+        ]
 
     def call(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         answer = super().call(arguments, task_vars)

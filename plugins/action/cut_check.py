@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ansible.errors import AnsibleActionFail
-
-from ..plugin_utils._action_base import SCHEMA, RemoteAction, failure, one_line
+from ..plugin_utils._action_base import RemoteAction, failure, host_result, one_line
 from ..plugin_utils._cut_action import command_of, files_of, read_rows, returned_of, witnessed_of
 from ..plugin_utils._durability import witness
 from ..plugin_utils._durability.cut import CHECK_KEPT, CHECK_LOST, Checked, Cut, cut_of, why_no_cut, why_other_volume
@@ -42,10 +40,7 @@ class ActionModule(RemoteAction):
     def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         self._own = {name: arguments.pop(name, None) or {} for name in OF_CONTROLLER}
         host, started, returned = task_vars["inventory_hostname"], self._own["started"], self._own["returned"]
-        try:
-            self._directory = RunDirectory.open(self._own["run_path"])
-        except RunDirectoryError as error:
-            raise AnsibleActionFail(str(error)) from error
+        self._directory = RunDirectory.open(self._own["run_path"])
         (self._volume,), (layout,) = self._own["plan"]["volumes"], self._own["workspace"]["volumes"]
         self._files = files_of(self._directory, host, self._volume["name"], int(started["number"]))
         # If the user's tasks cut the power instead of a command, these tasks end before the wait for the host begins.
@@ -102,13 +97,7 @@ class ActionModule(RemoteAction):
             return failure(self.stage, "error", str(error))
         self._files.remove()
         say(self._display, f"{host}: cut {number} of {self._own['plan']['cuts']['count']}: {cut.outcome}: {cut.reason}")
-        key = {
-            "schema": SCHEMA,
-            "kind": self._directory.kind.name,
-            "host": host,
-            "verdict": verdict,
-            "run_id": self._directory.run["run_id"],
-        }
+        key = host_result(self._directory.run["run_id"], self._directory.kind.name, host, verdict)
         is_back = self._returned.after is not None and not left
         return {
             "changed": True,

@@ -104,9 +104,8 @@ class ActionModule(RemoteAction):
         """Return the host's answer over a new connection. The previous connection may have died with the host without
         being noticed."""
         renew(self._connection)
-        # The temporary directory of the last call may no longer exist.
-        self._connection._shell.tmpdir = None
         try:
+            self.cleanup()  # the temporary directory of the last call may no longer exist
             return super().call(arguments, task_vars)
         except AnsibleError as error:
             return {"failed": True, "logdisk": {"reason": one_line(str(error))}}

@@ -27,7 +27,6 @@ from ..plugin_utils._own_connection import stream_command
 from ..plugin_utils._records.host import ready
 from ..plugin_utils._run.directory import RunDirectory
 from ..plugin_utils._run.findings import PREFLIGHT, finding
-from ..plugin_utils._run.run_files import RunDirectoryError
 from ..plugin_utils._run.tester_options import command_line
 
 OF_CONTROLLER = ("run_path", "plan", "tester", "workspace", "number")
@@ -59,10 +58,7 @@ class ActionModule(RemoteAction):
 
     def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         self._own = {name: arguments.pop(name, None) for name in OF_CONTROLLER}
-        try:
-            self._directory = RunDirectory.open(self._own["run_path"])
-        except RunDirectoryError as error:
-            raise AnsibleActionFail(str(error)) from error
+        self._directory = RunDirectory.open(self._own["run_path"])
         (self._layout,) = self._own["workspace"]["volumes"]
         if not self._task.check_mode:
             stream_command(self._connection, [])  # first refuse connections that a witness cannot use

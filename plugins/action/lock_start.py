@@ -24,7 +24,6 @@ from ..plugin_utils._own_connection import stream_command, words
 from ..plugin_utils._records.host import ready
 from ..plugin_utils._run.directory import RunDirectory
 from ..plugin_utils._run.findings import PREFLIGHT, finding
-from ..plugin_utils._run.run_files import RunDirectoryError
 
 DEADLINE_S = 4 * 86_400
 """The longest time for which a tester carries out commands: one day for the load in each direction, one day until the
@@ -46,11 +45,11 @@ class ActionModule(RemoteAction):
         if problem := found["problems"].get(host):
             raise AnsibleActionFail(problem)
         self._volume = volume = found["volumes"][host]
+        self._directory = RunDirectory.open(run_path)
+        names = volume["queue_managers"]
         try:
-            self._directory = RunDirectory.open(run_path)
-            names = volume["queue_managers"]
             self._run_directory = layout(volume["path"], arguments["run_id"], volume["name"], names)["run_directory"]
-        except (RunDirectoryError, WorkspaceError) as error:
+        except WorkspaceError as error:
             raise AnsibleActionFail(str(error)) from error
         if not self._task.check_mode:
             stream_command(self._connection, [])  # first refuse connections that a tester cannot use

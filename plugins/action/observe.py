@@ -10,8 +10,6 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from ansible.errors import AnsibleActionFail
-
 from ..plugin_utils._action_base import RemoteAction, failure
 from ..plugin_utils._fleet.machines import clock_facts
 from ..plugin_utils._fleet.progress import RUNNING, host_status
@@ -21,7 +19,6 @@ from ..plugin_utils._observe.sources import SOURCES
 from ..plugin_utils._records.host import file_error
 from ..plugin_utils._records.observation import STAGE, observable
 from ..plugin_utils._run.directory import RunDirectory
-from ..plugin_utils._run.run_files import RunDirectoryError
 from ..plugin_utils._run.shapes import as_dict
 
 OVER_PAUSE_S = 2.0
@@ -35,10 +32,7 @@ class ActionModule(RemoteAction):
     stage = STAGE
 
     def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        try:
-            self._directory = RunDirectory.open(arguments.pop("run_path"))
-        except RunDirectoryError as error:
-            raise AnsibleActionFail(str(error)) from error
+        self._directory = RunDirectory.open(arguments.pop("run_path"))
         several = arguments.pop("queue_managers", None) or []
         own = {f"observe_{name}": arguments.get(name) or "" for name in ("queue_manager", "volume", "log_path", "url")}
         self._observed = observed_of({**own, "observe_queue_managers": several})

@@ -8,13 +8,12 @@ the host, and cleans up on the host."""
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from ansible.errors import AnsibleActionFail
-
-from ..plugin_utils._action_base import SCHEMA, RemoteAction, failure, one_line
+from ..plugin_utils._action_base import RemoteAction, failure, host_result, one_line
 from ..plugin_utils._fleet.progress import COLLECTED, FINISHED, RUNNING, UNKNOWN, room_of, say
 from ..plugin_utils._observe import text
 from ..plugin_utils._observe.buckets import THRESHOLDS_NS
@@ -65,15 +64,12 @@ class ActionModule(RemoteAction):
         self._own = {name: arguments.pop(name, None) for name in OF_CONTROLLER}
         if self._own["run_path"]:
             started, host, ended = self._own["started"], task_vars["inventory_hostname"], self._ended()
-            try:
-                observed = {
-                    volume: {**started, **each} for volume, each in started["observed"].items() if volume not in ended
-                }
-                self._of_host = {
-                    volume: _OfHost(self._own["run_path"], host, volume, each) for volume, each in observed.items()
-                }
-            except RunDirectoryError as error:
-                raise AnsibleActionFail(str(error)) from error
+            observed = {
+                volume: {**started, **each} for volume, each in started["observed"].items() if volume not in ended
+            }
+            self._of_host = {
+                volume: _OfHost(self._own["run_path"], host, volume, each) for volume, each in observed.items()
+            }
             self._names = {volume: f"{host}/{volume}" if len(started["observed"]) > 1 else host for volume in observed}
             # The observation normally ends by itself, possibly a few seconds late. Otherwise, it is ended here.
             arguments["ask"] = "finish" if self._own["give_up"] else "poll"
@@ -102,7 +98,8 @@ class ActionModule(RemoteAction):
                 return {"state": UNKNOWN, "reason": answer["logdisk"]["reason"]}
             try:
                 content = unpack("the samples that the host sent", answer.pop("samples", "") or "", PART_MAX_BYTES)
-                of_host.add(content)
+                if content:
+                    of_host.directory.samples.add(of_host.host, of_host.volume, content)
             except (RunDirectoryError, ValueError) as error:
                 return {"problem": one_line(str(error))}
             if not (answer.get("more") and content):
@@ -145,11 +142,7 @@ class ActionModule(RemoteAction):
                 {**{key: self._task.args[key] for key in ("run_id", "state_dir", "user")}, "ask": "remove"}, task_vars
             )
         first = self._record
-        key = (
-            {"schema": SCHEMA, "kind": first.kind, "host": first.host, "verdict": first.verdict, "run_id": first.run_id}
-            if first
-            else {}
-        )
+        key = host_result(first.run_id, first.kind, first.host, first.verdict) if first else {}
         return {**known, "state": FINISHED, COLLECTED: list(volumes), "logdisk": key}
 
     def _finished(self, volume: str, state: str, reason: str) -> str:
@@ -169,7 +162,7 @@ class ActionModule(RemoteAction):
         """Show the lines after the first ``shown``, if this host may still print them. Returns the number of lines so
         far."""
         of_host = self._of_host[volume]
-        lines = of_host.lines()
+        lines = of_host.lines(text.live_lines)
         self._say(volume, text.newest_lines(lines, shown, room_of(len(of_host.directory.expected_hosts))))
         return len(lines)
 
@@ -177,7 +170,8 @@ class ActionModule(RemoteAction):
         """Show the results at the end: for a single host with histograms, for a few hosts without them, and for many
         hosts not at all."""
         hosts = len(self._of_host[volume].directory.expected_hosts)
-        self._say(volume, self._of_host[volume].final_lines(histograms=hosts == 1) if room_of(hosts) else [])
+        shown = partial(text.final_lines, histograms=hosts == 1)
+        self._say(volume, self._of_host[volume].lines(shown) if room_of(hosts) else [])
 
     def _say(self, volume: str, lines: list[str]) -> None:
         if lines:
@@ -196,21 +190,10 @@ class _OfHost:
     def size(self) -> int:
         return self.directory.samples.size(self.host, self.volume)
 
-    def add(self, content: bytes) -> None:
-        if content:
-            self.directory.samples.add(self.host, self.volume, content)
-
-    def lines(self) -> list[str]:
-        """Return all lines that the observation shows so far."""
+    def lines(self, shown: Callable[[Observation], list[str]]) -> list[str]:
+        """Return the lines that a function shows of the observation so far; none if it cannot be read."""
         try:
-            return text.live_lines(self._read(self._samples()))
-        except RunDirectoryError:
-            return []
-
-    def final_lines(self, *, histograms: bool) -> list[str]:
-        """Return the additional lines that the observation shows when it has ended."""
-        try:
-            return text.final_lines(self._read(self._samples()), histograms=histograms)
+            return shown(self._read(self._samples()))
         except RunDirectoryError:
             return []
 

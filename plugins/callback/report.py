@@ -91,6 +91,7 @@ class CallbackModule(CallbackBase):
 
     def v2_runner_on_ok(self, result: Any, **kwargs: Any) -> None:
         """Remember the run from the result of a task on the controller. All other results are untrusted."""
+        # Before version 2.19 of ansible-core, results have no public names for the task and for what it returned.
         task = getattr(result, "task", None) or result._task
         # First, because ansible-core converts the whole result.
         if task.resolved_action != COMMAND and _step_of(task) not in NAMING_RUNS:

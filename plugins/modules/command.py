@@ -14,8 +14,6 @@ description:
     C(plugins/plugin_utils/_steps/) describes them and the result.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
-extends_documentation_fragment:
-  - mqops.logdisk.controller
 options:
   name:
     description:
@@ -39,6 +37,9 @@ options:
       - status
       - verify
 attributes:
+  action:
+    description: This module has a corresponding action plugin, which does all of the work on the controller.
+    support: full
   check_mode:
     description: In check mode, no page is written and the history is not changed.
     support: full

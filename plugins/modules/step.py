@@ -14,8 +14,6 @@ description:
     C(plugins/plugin_utils/_steps/) describes them and the result.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
-extends_documentation_fragment:
-  - mqops.logdisk.controller
 options:
   name:
     description:
@@ -53,6 +51,9 @@ options:
       - lock_test
       - claim
 attributes:
+  action:
+    description: This module has a corresponding action plugin, which does all of the work on the controller.
+    support: full
   check_mode:
     description: In check mode, a run is a preflight. It writes a report, but there is no verdict.
     support: full

@@ -23,7 +23,9 @@ from ._fleet.outcome import USAGE, artifacts, make_outcome, write_outcome
 from ._kinds import CHECK_MODE, DEFAULT
 from ._run.answers import is_empty, read_list
 from ._run.environment import as_started, report_directory
+from ._run.run_files import RunDirectoryError
 from ._run.shapes import as_dict
+from ._run.tester_options import OptionError
 from ._steps import step_named
 
 SCHEMA = 1
@@ -48,6 +50,9 @@ NO_USER = (
     "empty text for the connecting user"
 )
 
+UNUSABLE = (RunDirectoryError, OptionError)
+"""The errors of a run directory or an option that fail a host like AnsibleActionFail."""
+
 _NO_PYTHON = (
     "Ansible found no Python that works on this host: set ansible_python_interpreter for it to the path of one, or, if "
     'the host is the controller, to "{{ ansible_playbook_python }}"'
@@ -71,6 +76,11 @@ def failure(stage: str, verdict: str, reason: str) -> dict[str, Any]:
         "msg": f"{verdict}: the summary and the report say why" if reasons_in_summary() else reason,
         "logdisk": key,
     }
+
+
+def host_result(run_id: str, kind: str, host: str, verdict: str | None, **more: Any) -> dict[str, Any]:
+    """Return the ``logdisk`` key of a task that stored the results of a host: the verdict, and ``more`` about them."""
+    return {"schema": SCHEMA, "kind": kind, "host": host, "verdict": verdict, **more, "run_id": run_id}
 
 
 def reasons_in_summary() -> bool:
@@ -196,7 +206,7 @@ class RemoteAction(ActionBase):
             return {**result, **failure(self.stage, "error", UNASKED_PRIVILEGE)}
         try:
             arguments = self.prepare(dict(self._task.args), variables)
-        except AnsibleActionFail as error:
+        except (AnsibleActionFail, *UNUSABLE) as error:
             return {**result, **failure(self.stage, "error", one_line(str(error)))}
         answer = self.call(arguments, variables)
         result.update(answer if answer.get("failed") else self.take_in(answer, variables))
@@ -208,7 +218,8 @@ class RemoteAction(ActionBase):
         return arguments
 
     def prepare(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Return the module's arguments, derived from those of the task."""
+        """Return the module's arguments, derived from those of the task. Raises AnsibleActionFail, or one of the
+        errors in UNUSABLE, if they cannot be used."""
         return arguments
 
     def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
@@ -267,6 +278,7 @@ class RemoteAction(ActionBase):
         """Return the answer without the keys that a host must not set. The key for the interpreter that Ansible itself
         discovered is kept."""
         kept = {key: value for key, value in answer.items() if key not in RESERVED}
+        # Only these members tell Ansible's own discovery from what a host claims, and they have no public names.
         if self._discovered_interpreter_key:
             kept["ansible_facts"] = {self._discovered_interpreter_key: self._discovered_interpreter}
         return kept

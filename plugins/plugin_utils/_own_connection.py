@@ -55,8 +55,8 @@ def stream_command(connection: Any, command: list[str], silent_s: int = SILENT_S
         raise AnsibleActionFail(WRONG_CONNECTION.format(connection.transport))
     if connection.get_option("password") or connection.get_option("pkcs11_provider"):
         raise AnsibleActionFail(PASSWORD.format(""))
-    host = connection.get_option("host") or connection._play_context.remote_addr
-    connection.host = host
+    host = connection.host = connection.get_option("host")
+    # Only these members know all options of Ansible's own command line and shell; Ansible has no public ones for them.
     program, *arguments = connection._build_command(connection.get_option("ssh_executable"), "ssh", "-T", host, text)
     interval_s = max(1, silent_s // 3)
     options = (f"ServerAliveInterval={interval_s}", f"ServerAliveCountMax={silent_s // interval_s}", *SSH_OPTIONS)

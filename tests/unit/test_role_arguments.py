@@ -37,7 +37,7 @@ def test_the_volume_without_a_label_is_the_default_one():
     assert load(ROLES[0].parent / "workspace/defaults/main.yml")["workspace_volume"] == DEFAULT_VOLUME
 
 
-IMPORTING = ("main.yml", "preflight.yml", "watch.yml", "round.yml", "late.yml", "ask.yml")
+IMPORTING = ("main.yml", "preflight.yml", "watch.yml", "round.yml", "late.yml", "ask.yml", "check.yml", "open.yml")
 """The files that are included only by fixed names. Other files may be included by a name that contains variables, and
 ansible-core 2.16 resolves imports in such files without these variables."""
 

@@ -141,9 +141,3 @@ def other_selections(asked: Any, said: Mapping[str, Any]) -> list[str]:
             if other != pattern
         }
     )
-
-
-def of_the_play(seen: Any, own: Any) -> Any:
-    """Return the value that a play itself sets for a variable, or None. This is the value ``seen`` by a task on a host,
-    if it differs from the host's ``own`` value."""
-    return None if seen == own else seen

@@ -228,7 +228,7 @@ def _judge_row(limit: Limit, row: Row, case: Case) -> dict[str, Any]:
 def _of_averages(limit: Limit, record: HostRecord) -> Comparison:
     """Return the result for a limit on a figure that MQ's own statistics do not contain. If the slowest write since the
     queue manager started meets a limit on the slowest write, no observed write can break the limit."""
-    slowest_ns = ((record.own or {}).get("facts") or {}).get("slowest_write_since_restart_ns")
+    slowest_ns = ((record.kind_data or {}).get("facts") or {}).get("slowest_write_since_restart_ns")
     why: dict[str, Any] = {"code": "not_published"}
     if limit.metric.allowed_share is not None:
         why = {"code": "no_percentiles_published"}

@@ -7,7 +7,7 @@ that apply to the whole command."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,24 +17,25 @@ from ansible.utils.vars import load_extra_vars
 from .._action_base import SCHEMA, ControllerAction, one_line
 from .._fleet.command import (
     NOT_OF_HOSTS,
+    OF_ANSIBLE,
     OF_THE_COLLECTION,
     OVERRIDES_OF,
     READ_BY,
     SELECTING,
     agreed_settings,
     check_not_of_hosts,
-    of_the_play,
     other_selections,
     overriding,
 )
+from .._fleet.inventory_variables import inventory_variables
 from .._fleet.outcome import CONTROLLER
 from .._fleet.settings import SettingsError, same_problem_once, shown
 from .._kinds import KINDS
 from .._option_meanings import problems_of_meaning
 from .._options.names import ACCEPTED, refusals, warnings
 from .._options.reading import read_option, read_options, read_with_preset
-from .._options.table import option_names, options, own_names, results
-from .._run.answers import is_empty, plain
+from .._options.table import option_names, own_names, results
+from .._run.answers import is_empty
 
 MOST_WARNINGS = 20
 NAME_OF_HOST = "inventory_hostname"
@@ -51,8 +52,8 @@ class Said:
     hosts whose variables give them another name."""
 
     extra: Mapping[str, Any]
-    of_play: dict[str, Any]
-    of_play_problems: list[str]
+    of_play: dict[str, Any] = field(default_factory=dict)
+    of_play_problems: list[str] = field(default_factory=list)
     of_hosts: dict[str, dict[str, Any]] = field(default_factory=dict)
     values: dict[str, dict[str, Any]] = field(default_factory=dict)
     problems: dict[str, list[str]] = field(default_factory=dict)
@@ -101,11 +102,11 @@ class Step(ControllerAction):
             said.add(problems_of_meaning(said.values))
         else:
             said.problems = of_all_hosts(said.problems)
-        said.add(own_names_of_hosts(said, task_vars["hostvars"]))
-        said.add(emptied(said.extra, options["hosts"], task_vars["hostvars"]))
+        said.add(self._own_names_of_hosts(said, task_vars["hostvars"]))
+        said.add(self._emptied(said.extra, options["hosts"]))
         wrong = [*said.of_play_problems, *same_problem_once(said.problems)]
         mistyped = refusals(map(str, said.extra), said.accepted, names)
-        found = [*mistyped, *self._other_selections(said, task_vars), *wrong]
+        found = [*mistyped, *_other_selections(said), *wrong]
         agreed: dict[str, Any] = {}
         try:
             if not found:
@@ -122,26 +123,23 @@ class Step(ControllerAction):
 
     def _said(self, options: Mapping[str, Any], of_command: Iterable[str], task_vars: dict[str, Any]) -> Said:
         """Return the variables of each host, of the play and of the controller, with their values."""
-        hostvars = task_vars["hostvars"]
+        hostvars, extra = task_vars["hostvars"], load_extra_vars(self._loader)
         names = list(dict.fromkeys([*option_names(), *of_command]))
         known = set(option_names())
         presets = options["kind"] in KINDS and KINDS[options["kind"]].tests_storage
-        of_play_problems: list[str] = []
-        said = Said(load_extra_vars(self._loader), self._of_play(names, task_vars, of_play_problems), of_play_problems)
-        set_by_play = known & {*said.of_play, *self._names_of_play()}
+        said = Said(extra)
+        of_play = {name: value for name, value in self._task.get_play().get_vars().items() if name not in extra}
+        said.of_play = self._seen(names, of_play, task_vars["inventory_hostname"], task_vars, said.of_play_problems)
         for host in options["hosts"]:
-            own_problems = said.problems.setdefault(host, [])
-            said.of_hosts[host] = own = evaluated(
-                [*names, *options["not_of_hosts"]], hostvars[host], None, own_problems
-            )
-            seen = {**own, **self._seen_in_play(host, hostvars, set_by_play, own_problems)}
+            variables, own_problems = hostvars[host], said.problems.setdefault(host, [])
+            said.of_hosts[host] = own = evaluated([*names, *options["not_of_hosts"]], variables, own_problems)
+            seen = {**own, **self._seen(names, of_play, host, task_vars, own_problems)}
             given = {name: value for name, value in seen.items() if name in known}
             said.values[host] = values = (
                 read_with_preset(given, said.extra, own_problems) if presets else read_options(given, own_problems)
             )
             said.selections[host] = own.get(SELECTING)
             said.accepted.update(values.get(ACCEPTED) or ())
-            variables = hostvars[host]
             if variables.get(NAME_OF_HOST, host) != host:
                 said.renamed.append(host)
             for name in variables:
@@ -149,54 +147,74 @@ class Step(ControllerAction):
         # Plays on the controller read the variables of the controller, even if it is not under test. Only problems with
         # these variables matter in that case.
         if CONTROLLER not in options["hosts"]:
-            own = evaluated([SELECTING, ACCEPTED], hostvars[CONTROLLER], None, [])
+            own = evaluated([SELECTING, ACCEPTED], hostvars[CONTROLLER], [])
             said.selections[CONTROLLER] = own.get(SELECTING)
             said.accepted.update(
                 read_options({name: own[name] for name in own if name == ACCEPTED}, []).get(ACCEPTED) or ()
             )
         return said
 
-    def _of_play(self, names: Iterable[str], task_vars: dict[str, Any], problems: list[str]) -> dict[str, Any]:
-        """Return the variables that the play, or the playbook that imports it, sets for all hosts. Such a variable is
-        recognized by its value in this task, which differs from the value that the host itself has."""
-        first = task_vars["hostvars"][task_vars["inventory_hostname"]]
-        own = evaluated(names, first, None, [])  # problems with them are found together with those of the other hosts
-        # The defaults of a role that a play imports are among the variables of its tasks.
-        written = {name: option.written for name, option in options().items()}
-        set_by_play = (
-            name for name in names if name in task_vars and (name in own or task_vars[name] != written.get(name))
-        )
-        found = evaluated(set_by_play, task_vars, self._templar.template, problems)
-        return {name: value for name, value in found.items() if name not in own or plain(value) != plain(own[name])}
-
-    def _names_of_play(self) -> set[str]:
-        """Return the names of the variables that the play sets."""
-        return set(self._task._parent._play.get_vars())
-
-    def _seen_in_play(self, host: str, hostvars: Any, names: Iterable[str], problems: list[str]) -> dict[str, Any]:
-        """Return the given variables that are set, with the values that they have in the play's tasks on a host. A
-        template in the play uses the variables of that host."""
-        if not names:
+    def _seen(
+        self,
+        names: Iterable[str],
+        of_play: Mapping[str, Any],
+        host: str,
+        task_vars: Mapping[str, Any],
+        problems: list[str],
+    ) -> dict[str, Any]:
+        """Return those of the given variables that the play, or the playbook that imports it, sets, with the values
+        that they have in the play's tasks on a host. ``of_play`` are all variables of the play. Templates in them use
+        the variables of that host."""
+        wanted = [name for name in names if name in of_play]
+        if not wanted:
             return {}
-        play, inventory = self._task._parent._play, hostvars._inventory
-        variables = hostvars._variable_manager.get_vars(
-            play=play, host=inventory.get_host(host), include_hostvars=False
-        )
-        return evaluated(
-            names, variables, self._templar.copy_with_new_env(available_variables=variables).template, problems
-        )
+        of_ansible = {name: task_vars[name] for name in OF_ANSIBLE if name in task_vars}
+        variables = {**of_ansible, **task_vars["hostvars"].raw_get(host), **of_play}
+        templar = self._templar.copy_with_new_env(available_variables=variables)
+        return evaluated(wanted, variables, problems, templar.template)
 
-    def _other_selections(self, said: Said, task_vars: Mapping[str, Any]) -> list[str]:
-        """Return the problems with variables that would select hosts other than those of the play. Extra variables are
-        the same for all hosts."""
-        if SELECTING in said.extra:
-            return []
-        try:
-            seen = self._templar.template(task_vars.get(SELECTING))
-            own = task_vars["hostvars"][task_vars["inventory_hostname"]].get(SELECTING)
-            return other_selections(of_the_play(seen, own), said.selections)
-        except (AnsibleError, ValueError) as error:
-            return [one_line(str(error))]
+    def _own_names_of_hosts(self, said: Said, hostvars: Any) -> dict[str, list[str]]:
+        """Return, by host, a sentence for each variable that only this collection or Ansible may set. Tasks of the
+        controller read its variables, even if it is not under test.
+
+        Results of an earlier playbook of the same command are set again before they are read. Any other fact would
+        override what this collection passes on.
+        """
+        found = {host: [f"only Ansible may set {NAME_OF_HOST}: remove it from the inventory"] for host in said.renamed}
+        hosts_by_name = {name: list(hosts) for name, hosts in said.hosts_by_name.items()}
+        if CONTROLLER not in said.of_hosts:
+            for name in hostvars[CONTROLLER]:
+                hosts_by_name.setdefault(str(name), []).append(CONTROLLER)
+        set_for_hosts = {name: hosts_by_name[name] for name in sorted(own_names() & set(hosts_by_name))}
+        of_inventory = self._of_inventory({host for hosts in set_for_hosts.values() for host in hosts})
+        for name, hosts in set_for_hosts.items():
+            for host in hosts:
+                is_fact = name not in of_inventory[host]
+                if not is_fact or name not in results():
+                    place = "the task that sets it earlier in this command" if is_fact else "it from the inventory"
+                    found.setdefault(host, []).append(f"only {OF_THE_COLLECTION} may set {name}: remove {place}")
+        return found
+
+    def _emptied(self, extra: Mapping[str, Any], hosts: Iterable[str]) -> dict[str, list[str]]:
+        """Return, by host, a sentence for each option in PLACES that is empty as an extra variable although the
+        inventory sets it.
+
+        Nothing overrides an extra variable, so the default directory would be measured instead of the one in the
+        inventory.
+        """
+        empty = [name for name in PLACES if name in extra and _is_nothing(extra[name])]
+        return {
+            host: [
+                f"{name} is empty among the extra variables, but the inventory sets it: leave it out of the extra "
+                "variables, or set it there"
+                for name in empty
+                if not _is_nothing(own.get(name))
+            ]
+            for host, own in (self._of_inventory(hosts) if empty else {}).items()
+        }
+
+    def _of_inventory(self, hosts: Collection[str]) -> dict[str, dict[str, Any]]:
+        return inventory_variables(self._loader, hosts, self._task.get_search_path()) if hosts else {}
 
     @staticmethod
     def _report_dir(said: Said, task_vars: Mapping[str, Any]) -> str:
@@ -206,6 +224,15 @@ class Step(ControllerAction):
             return agreed_settings([REPORT_DIR], said.of_play, said.of_hosts, task_vars["groups"]["all"])[REPORT_DIR]
         except SettingsError:
             return read_option(REPORT_DIR, None)
+
+
+def _other_selections(said: Said) -> list[str]:
+    """Return the problems with variables that would select hosts other than those of the play. Extra variables are the
+    same for all hosts."""
+    try:
+        return [] if SELECTING in said.extra else other_selections(said.of_play.get(SELECTING), said.selections)
+    except ValueError as error:
+        return [one_line(str(error))]
 
 
 def of_each_host(values: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -239,66 +266,12 @@ def of_all_hosts(problems: Mapping[str, list[str]]) -> dict[str, list[str]]:
     return {host: [problem for problem in found if problem in common] for host, found in under_test.items()}
 
 
-def own_names_of_hosts(said: Said, hostvars: Any) -> dict[str, list[str]]:
-    """Return, by host, a sentence for each variable that only this collection or Ansible may set. Tasks of the
-    controller read its variables, even if it is not under test.
-
-    Results of an earlier playbook of the same command are set again before they are read. Any other fact would override
-    what this collection passes on.
-    """
-    found = {host: [f"only Ansible may set {NAME_OF_HOST}: remove it from the inventory"] for host in said.renamed}
-    hosts_by_name = {name: list(hosts) for name, hosts in said.hosts_by_name.items()}
-    if CONTROLLER not in said.of_hosts:
-        for name in hostvars[CONTROLLER]:
-            hosts_by_name.setdefault(str(name), []).append(CONTROLLER)
-    for name in sorted(own_names() & set(hosts_by_name)):
-        for host in hosts_by_name[name]:
-            is_fact = name in hostvars._variable_manager._nonpersistent_fact_cache.get(host, ())
-            if not is_fact or name not in results():
-                place = "the task that sets it earlier in this command" if is_fact else "it from the inventory"
-                found.setdefault(host, []).append(f"only {OF_THE_COLLECTION} may set {name}: remove {place}")
-    return found
-
-
 PLACES = ("workspace_path", "workspace_volumes", "workspace_places")
 """The options that determine what is measured."""
 
 
-def emptied(extra: Mapping[str, Any], hosts: Iterable[str], hostvars: Any) -> dict[str, list[str]]:
-    """Return, by host, a sentence for each option in PLACES that is empty as an extra variable although the inventory
-    sets it.
-
-    Nothing overrides an extra variable, so the default directory would be measured instead of the one in the inventory.
-    """
-    empty = [name for name in PLACES if name in extra and _is_nothing(extra[name])]
-    if not empty:
-        return {}
-    found: dict[str, list[str]] = {}
-    for host in hosts:
-        own = of_inventory(hostvars, host)
-        for name in empty:
-            if not _is_nothing(own.get(name)):
-                sentence = (
-                    f"{name} is empty among the extra variables, but the inventory sets it: leave it out of the "
-                    "extra variables, or set it there"
-                )
-                found.setdefault(host, []).append(sentence)
-    return found
-
-
 def _is_nothing(value: Any) -> bool:
     return is_empty(value) or (isinstance(value, (list, tuple, dict)) and not value)
-
-
-def of_inventory(hostvars: Any, host: str) -> Mapping[str, Any]:
-    """Return the variables of a host, without evaluation, as they would be without extra variables. The extra variables
-    are removed only for the duration of the call, and only in this process, which ends with the task."""
-    manager = hostvars._variable_manager
-    extra, manager._extra_vars = manager._extra_vars, {}
-    try:
-        return manager.get_vars(host=hostvars._inventory.get_host(host), include_hostvars=False)
-    finally:
-        manager._extra_vars = extra
 
 
 def as_lines(found: Mapping[str, list[str]], extra: Mapping[str, Any]) -> list[str]:
@@ -313,15 +286,18 @@ def as_lines(found: Mapping[str, list[str]], extra: Mapping[str, Any]) -> list[s
 
 
 def evaluated(
-    names: Iterable[str], variables: Mapping[str, Any], template: Callable[[Any], Any] | None, problems: list[str]
+    names: Iterable[str],
+    variables: Mapping[str, Any],
+    problems: list[str],
+    template: Callable[[Any], Any] = lambda value: value,
 ) -> dict[str, Any]:
-    """Return the given variables that are set. They are evaluated by ``template`` or, if it is None, by ``variables``
-    on access. Adds a problem for each variable that cannot be evaluated."""
+    """Return the given variables that are set. They are evaluated by ``template`` or, without it, by ``variables`` on
+    access. Adds a problem for each variable that cannot be evaluated."""
     found = {}
     for name in names:
         try:
             if name in variables:
-                found[name] = template(variables[name]) if template else variables[name]
+                found[name] = template(variables[name])
         except AnsibleError as error:
             problems.append(f"{name}: {one_line(str(error))}")
     return found

@@ -18,7 +18,7 @@ from typing import Any
 from ansible.errors import AnsibleActionFail, AnsibleError
 
 from ...module_utils._runs import TABLE_NAMES
-from .._action_base import SCHEMA, ControllerAction, failure_reason, one_line
+from .._action_base import ControllerAction, failure_reason, host_result, one_line
 from .._english.locks import step_title
 from .._fleet.order import make_order, table_differences
 from .._fleet.progress import say
@@ -100,14 +100,9 @@ class Step(ControllerAction):
         for number, (volume, own) in enumerate(zip(volumes, locks, strict=False), start=len(volumes) + 1):
             self._test_locks(directory, host, number, volume, own["name"])
         verdicts = {record.volume: record.verdict for record in judged_records(directory) if record.host == host}
-        key = {
-            "schema": SCHEMA,
-            "kind": directory.kind.name,
-            "host": host,
-            "verdict": worst(verdicts.values()),
-            "volumes": verdicts,
-            "run_id": directory.run["run_id"],
-        }
+        key = host_result(
+            directory.run["run_id"], directory.kind.name, host, worst(verdicts.values()), volumes=verdicts
+        )
         return {"changed": True, "logdisk": key}
 
     def _test(self, directory: RunDirectory, host: str, number: int, volume: Mapping[str, Any]) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 from ...module_utils._command_lines import extra_variable
 from ...module_utils._runs import TABLE_NAMES
-from .._action_base import SCHEMA, RemoteAction, failure, of_volumes
+from .._action_base import RemoteAction, failure, host_result, of_volumes
 from .._fleet.order import SEARCH, machine_differences, table_differences
 from .._records.host import file_error, measurement
 from .._run.directory import RunDirectory
@@ -72,13 +72,10 @@ class Step(RemoteAction):
         if not records:
             return {**failure(self.stage, "error", "; ".join(dict.fromkeys(errors.values()))), "kept": kept}
         verdicts = {volume: record.verdict for volume, record in records.items()}
-        key = {
-            "schema": SCHEMA,
-            "kind": directory.kind.name,
-            "host": host,
-            "verdict": worst([*verdicts.values(), *(ERROR for dummy in errors)]),
-        }
-        key = {**key, "volumes": {**verdicts, **dict.fromkeys(errors, ERROR)}, "run_id": directory.run["run_id"]}
+        verdicts.update(dict.fromkeys(errors, ERROR))
+        key = host_result(
+            directory.run["run_id"], directory.kind.name, host, worst(verdicts.values()), volumes=verdicts
+        )
         return {"changed": False, "collected": list(records), "kept": kept, "logdisk": key}
 
     def _accepted(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._action_base import SCHEMA, ControllerAction, failure_reason
+from .._action_base import ControllerAction, failure_reason, host_result
 from .._records.host import file_error, preflight
 from .._run.directory import RunDirectory
 from .._run.record import HostRecord
@@ -54,14 +54,8 @@ class Step(ControllerAction):
                 directory.records.write(record)
         if not records:
             return {}
-        key = {
-            "schema": SCHEMA,
-            "kind": records[0].kind,
-            "host": host,
-            "verdict": records[0].verdict,
-            "run_id": records[0].run_id,
-        }
-        return {"logdisk": {**key, "volumes": {record.volume: record.reasons[0] for record in records}}}
+        reasons = {record.volume: record.reasons[0] for record in records}
+        return {"logdisk": host_result(records[0].run_id, records[0].kind, host, records[0].verdict, volumes=reasons)}
 
     def _stage_of_failed(self, task_vars: dict[str, Any]) -> str:
         """Return the stage that the failed task belongs to. If Ansible itself ends a task after a time limit, the

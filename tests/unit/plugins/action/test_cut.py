@@ -105,7 +105,6 @@ def test_messages_name_the_options_of_power_cuts():
 class Connection:
     become = None
     _shell = None
-    _play_context = SimpleNamespace(remote_addr="10.0.0.1")
 
     def __init__(self, transport="ssh", **options):
         self.transport = transport

@@ -43,7 +43,8 @@ def filed(tmp_path, texts, **end):
         {"facts": {}, "source": "bpftrace", "asked": {"interval": 10, "duration": 60, "calls": []}},
     )
     samples = [{"epoch_s": 1_795_258_000.0, "monotonic_ns": 1, "text": json.dumps(text)} for text in texts]
-    of_host.add(b"".join(json.dumps(line).encode() + b"\n" for line in (*samples, end)))
+    sent = b"".join(json.dumps(line).encode() + b"\n" for line in (*samples, end))
+    of_host.directory.samples.add("h", "log", sent)
     return of_host.file("")
 
 

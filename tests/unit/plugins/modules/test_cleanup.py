@@ -133,7 +133,6 @@ def shared(here, monkeypatch):
         (OTHER, False, {}, True),
         (OTHER, True, {}, True),  # this host has a state of the same run
         (CLONE, False, {}, True),
-        (CONTAINER, False, {}, True),
         (OTHER, False, {"other_machines": True}, True),
         (OTHER, False, {"run_id": RUN}, True),  # at the end of the run, on a host that did not create it
         (OTHER, True, {"run_id": RUN}, True),

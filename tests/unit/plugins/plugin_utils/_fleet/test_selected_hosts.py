@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.command import of_the_play, other_selections
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.command import other_selections
 
 DEFAULT = "all:!localhost"
 PROBLEM = (
@@ -28,11 +28,3 @@ PROBLEM = (
 def test_another_pattern_of_a_host_is_refused(asked, said, found):
     problems = other_selections(asked, said)
     assert len(problems) == len(found) and all(map(str.startswith, problems, found))
-
-
-@pytest.mark.parametrize(
-    ("seen", "own", "found"),
-    [(None, None, None), ("dev", "dev", None), ("prod", None, "prod"), ("prod", "dev", "prod")],
-)
-def test_what_a_host_says_is_not_what_the_play_says(seen, own, found):
-    assert of_the_play(seen, own) == found
