@@ -11,8 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from .._durability.cut import CHECK_KEPT, CHECK_LOST
-from .._english.findings import in_words
-from .._english.verdicts import NOTHING_MEASURED
+from .._english.findings import NOTHING_MEASURED, in_words
 from .._judge.durability import chance_bound, claim_of, findings_of, losses_of, torn_notes
 from .._judge.notes import flush_notes
 from .._kinds import CHECK_MODE

@@ -11,9 +11,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from .._english.findings import in_words
+from .._english.findings import NOTHING_MEASURED, in_words
 from .._english.lock_figures import pair_text
-from .._english.verdicts import NOTHING_MEASURED
 from .._judge.lock_limits import limits_of
 from .._judge.locks import NO_PAIR, findings_of, notes_of
 from .._kinds import CHECK_MODE

@@ -12,8 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from .._english.findings import in_words
-from .._english.verdicts import NOTHING_MEASURED
+from .._english.findings import NOTHING_MEASURED, in_words
 from .._judge.notes import clock_notes
 from .._kinds import CHECK_MODE, kind_named
 from .._run.findings import INTERRUPTED, PREFLIGHT, TOLD, Finding, finding
