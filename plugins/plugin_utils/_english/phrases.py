@@ -80,9 +80,9 @@ def phrase(template: str, values: Mapping[str, Any], **more: Any) -> str:
     return "".join(_filled(alternatives, known) for alternatives in _parsed(template))
 
 
-def plural(count: int, noun: str, nouns: str = "") -> str:
+def plural(count: int, noun: str) -> str:
     """Return a count with its noun: "1 host", "1,200 hosts"."""
-    return f"{_units.format_count(count)} {noun if count == 1 else nouns or f'{noun}s'}"
+    return f"{_units.format_count(count)} {noun if count == 1 else f'{noun}s'}"
 
 
 def capitalized(text: str) -> str:

@@ -18,7 +18,6 @@ from .._run.shapes import Within, fits
 from .._run.table_reader import DECIMAL_PATTERN
 
 HOST, FILE_SYSTEM, DEVICE, TESTER = "Host", "File system", "Device", "Tester"
-GROUPS = (HOST, FILE_SYSTEM, DEVICE, TESTER)
 
 _DIGITS = re.compile(r"[0-9]{1,20}\Z")
 _LARGEST = 1 << 64

@@ -174,14 +174,14 @@ def _cell(verdict: str, used: float | None, figures: Figures, titles: list[str])
     )
 
 
-def shown_series(host: Host, found: Iterable[Series], most: int = MOST_LINES) -> list[Series]:
+def shown_series(host: Host, found: Iterable[Series]) -> list[Series]:
     """Return the series that a chart shows, sorted by block size or, for streams, in their original order. If there are
     too many streams, those that a limit judges come first."""
     ordered = list(dict.fromkeys(found))
     if not host.words.layout.by_stream:
-        return thinned(sorted(ordered, key=lambda series: series.block_size_bytes or 0), most)
+        return thinned(sorted(ordered, key=lambda series: series.block_size_bytes or 0))
     judged = judged_series(host)
-    kept = sorted(ordered, key=lambda series: series.key not in judged)[:most]
+    kept = sorted(ordered, key=lambda series: series.key not in judged)[:MOST_LINES]
     return [series for series in ordered if series in kept]
 
 

@@ -331,9 +331,9 @@ def _statement(model: Model, group: LimitGroup) -> str:
     )
 
 
-def fold_list(texts: Sequence[str], most: int = 3) -> str:
+def fold_list(texts: Sequence[str]) -> str:
     """Format a list of texts. If there are too many texts, the last ones are replaced with their number."""
-    return and_list([*texts[:most], f"{len(texts) - most} more limits"] if len(texts) > most + 1 else texts)
+    return and_list([*texts[:3], f"{len(texts) - 3} more limits"] if len(texts) > 4 else texts)
 
 
 def _at(model: Model, group: LimitGroup) -> str:
