@@ -2,29 +2,34 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Makes the sentence about a finding."""
+"""Makes the sentence about a finding, and adds sentences to verdicts: to the judged part of a record (the reasons, the
+qualification and the texts of judgements, which record.json contains in addition to the findings), and to the verdict
+on a fleet."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .._judge.capacity import text_of_load
 from .._kinds import kind_named
 from .._run import findings
+from .._run.findings import Finding
 from .._run.record import host_label
-from .._run.words import Words
+from .._run.verdicts import GOOD, PASS
+from .._run.words import Words, words_of
 from .limits import figure_text, sentence_of
 from .locks import broken_text, limit_text, not_covered_text, undecided_text
 from .notes import NOTES, Text
-from .parts import measured_steps, named_steps
-from .phrases import phrase
+from .phrases import disturbances_text, measured_steps, named_steps, phrase
 
+NOTHING_MEASURED = "nothing was measured"
 NO_REASON = "no reason is recorded"
 _SHOWN_HOSTS = 5
 
 
-def in_words(finding: Mapping[str, Any], words: Words) -> str:
+def in_words(finding: Finding, words: Words) -> str:
     """Return a finding as a sentence. A record is untrusted: if a finding lacks a detail, the sentence only names
     its kind."""
     text = _TEXTS.get(finding["kind"], f"[{{text}}|{NO_REASON}]")
@@ -37,7 +42,7 @@ def in_words(finding: Mapping[str, Any], words: Words) -> str:
         return f"{finding['kind']} (its details cannot be read)"
 
 
-def figure_in_words(finding: Mapping[str, Any], words: Words) -> str:
+def figure_in_words(finding: Finding, words: Words) -> str:
     """Return the sentence about a finding, but without the evidence that would follow its figure."""
     if finding["kind"] == findings.LIMIT and "text" not in finding:
         return figure_text(finding, words)
@@ -46,11 +51,11 @@ def figure_in_words(finding: Mapping[str, Any], words: Words) -> str:
     return in_words(finding, words)
 
 
-def _limit(finding: Mapping[str, Any], words: Words) -> str:
+def _limit(finding: Finding, words: Words) -> str:
     return finding["text"] if "text" in finding else sentence_of(finding, words, in_words)
 
 
-def _ended_early(finding: Mapping[str, Any], words: Words) -> str:
+def _ended_early(finding: Finding, words: Words) -> str:
     steps = finding["steps"]
     left_out = ", ".join(name for name, step in named_steps(steps, words) if "measured_s" not in step)
     return phrase(
@@ -62,7 +67,7 @@ def _ended_early(finding: Mapping[str, Any], words: Words) -> str:
     )
 
 
-def _load_target(finding: Mapping[str, Any], words: Words) -> str:
+def _load_target(finding: Finding, words: Words) -> str:
     unit, highest = finding["load_unit"], finding.get("highest_passed")
     return phrase(
         "the target of {target} was not reached: [the highest load point that passed is {highest}|no load point "
@@ -73,7 +78,7 @@ def _load_target(finding: Mapping[str, Any], words: Words) -> str:
     )
 
 
-def _untested(finding: Mapping[str, Any], words: Words) -> str:
+def _untested(finding: Finding, words: Words) -> str:
     more = len(finding["hosts"]) - _SHOWN_HOSTS
     return phrase(
         "{queue_manager} was left out on {shown:list}[ and {more} more], because its log is not there, and no host of "
@@ -139,3 +144,76 @@ _TEXTS: Mapping[str, Text | Mapping[str, Text]] = {
     **NOTES,
 }
 """The template of each kind of finding, or of each of its causes, or the function that makes the sentence."""
+
+
+def with_sentences(judged: Mapping[str, Any], words: Words) -> dict[str, Any]:
+    """Return the judged part of a record with its sentences. The details of judgements that pass are then no longer
+    needed."""
+    found = judged["findings"]
+    judgements = []
+    for judgement in judged["judgements"]:
+        kept = {key: value for key, value in judgement.items() if key != "details" or judgement["verdict"] != PASS}
+        judgements.append({**kept, "reason": sentence_of(judgement, words, in_words)})
+    result = {
+        **judged,
+        "qualification": _qualification(judged, words),
+        "reasons": [in_words(finding, words) for finding in findings.reasons_among(found)],
+        "judgements": judgements,
+    }
+    if "capacity" in judged:
+        result["disturbances"] = [
+            text
+            for finding in found
+            if finding["kind"] == findings.DISTURBED
+            for text in disturbances_text(finding["disturbance"])
+        ]
+        result["capacity"] = judged["capacity"] and _capacity(judged["capacity"], words)
+    return result
+
+
+def _qualification(judged: Mapping[str, Any], words: Words) -> str:
+    if any(finding["kind"] in findings.WITHOUT_MEASUREMENT for finding in judged["findings"]):
+        return NOTHING_MEASURED
+    if judged["verdict"] not in GOOD:
+        return f"the verdict is {judged['verdict']}"
+    return next(
+        (in_words(finding, words) for finding in judged["findings"] if finding["kind"] == findings.QUALIFICATION), ""
+    )
+
+
+def _capacity(capacity: Mapping[str, Any], words: Words) -> dict[str, Any]:
+    return {**_with_reason(capacity, words), "points": [_with_reason(point, words) for point in capacity["points"]]}
+
+
+def _with_reason(data: Mapping[str, Any], words: Words) -> dict[str, Any]:
+    return {**data, "reason": in_words(data["finding"], words) if data["finding"] else ""}
+
+
+def fleet_with_sentences(verdict: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a verdict on a fleet together with its sentences: why each host does not pass, and other reasons for which
+    the gate fails."""
+    problems = [in_words(problem, words_of("")) for problem in verdict["problems"]]
+    of_hosts = [
+        f"{host_label(host['host'], host['volume'])}: {reason}"
+        for host in verdict["hosts"]
+        for reason in host_reasons(host)
+    ]
+    return {**verdict, "reasons": of_hosts + problems, "fleet_problems": problems}
+
+
+def host_reasons(host: Mapping[str, Any]) -> list[str]:
+    """Return sentences about why a host's volume does not pass or does not certify; none if it passes and certifies."""
+    if host["verdict"] != PASS:
+        return [
+            f"{verdict}: {reason}"
+            for verdict, reason in zip(_verdicts_of_reasons(host), host["reasons"] or [NO_REASON])
+        ]
+    return [] if host["certified"] or not host["qualification"] else [f"does not certify: {host['qualification']}"]
+
+
+def _verdicts_of_reasons(host: Mapping[str, Any]) -> Iterable[str]:
+    """Return the verdict to which each reason leads. A reason may be undecided, for example because the host was
+    disturbed, even if another reason makes the volume fail. If the reasons of an edited record do not match its
+    findings, each has the verdict of the volume."""
+    own = [each["verdict"] for each in findings.reasons_among(host["findings"])]
+    return own if len(own) == len(host["reasons"]) > 0 else itertools.repeat(host["verdict"])

@@ -17,8 +17,7 @@ from .._run.columns import ALL_OPERATIONS, ALL_STREAMS, ALL_WORKERS
 from .._run.findings import ENDED_EARLY, NO_ROW
 from .._run.verdicts import FAIL, PASS
 from .._run.words import Words, row_size_text
-from .parts import deviation_text, disturbances_text
-from .phrases import phrase
+from .phrases import capitalized, deviation_text, disturbances_text, phrase
 
 Judged = Mapping[str, Any]
 """A judgement of a limit, or the finding derived from it."""
@@ -147,7 +146,7 @@ def _within_chance(judged: Judged, words: Words) -> str:
         f"{side} the limit, but by no more than chance explains among {details['workers']} {words.workers}: the row of "
         "all of them together decides."
     )
-    return f": {found}{chance[0].upper() if found else chance[0]}{chance[1:]}"
+    return f": {found}{capitalized(chance) if found else chance}"
 
 
 def _rare_seconds(judged: Judged, words: Words) -> str:
@@ -187,7 +186,7 @@ def _counted_of(judged: Judged) -> str:
 def _add(text: str, more: str) -> str:
     """Append ``more`` to a text. After evidence, the addition is a separate sentence; after a figure, it is a
     clause."""
-    return f"{text} {more[0].upper()}{more[1:]}." if text.endswith(".") else f"{text}; {more}"
+    return f"{text} {capitalized(more)}." if text.endswith(".") else f"{text}; {more}"
 
 
 def _found(judged: Judged) -> str:

@@ -20,7 +20,7 @@ from .._judge.lock_limits import (
     required_steps,
 )
 from .._judge.locks import untested_steps
-from .._run.findings import LOCK_BROKEN, LOCK_LIMIT
+from .._run.findings import LOCK_BROKEN, LOCK_LIMIT, Finding
 from .._run.lock_steps import (
     CONCURRENT_UPDATES,
     CUT_OFF,
@@ -58,7 +58,7 @@ Pair = Mapping[str, Any]
 Limits = Mapping[str, Any]
 
 
-def pair_text(pair: Pair, limits: Limits, found: Sequence[Mapping[str, Any]]) -> str:
+def pair_text(pair: Pair, limits: Limits, found: Sequence[Finding]) -> str:
     """Return what matters most about a pair in one line: "takeover 31 s (limit 45 s), 0 late writes, 1,000 of 1,000
     updates kept; not tested: failover of the file server". If something is broken, that comes first."""
     worst = next((each for each in found if each["kind"] in (LOCK_BROKEN, LOCK_LIMIT)), None)

@@ -18,8 +18,7 @@ from .._judge.profile import NO_CONFIDENCE
 from .._run import findings
 from .._run.columns import COMMITS
 from .._run.words import Words
-from .parts import measured_steps, share_text
-from .phrases import phrase, plural
+from .phrases import measured_steps, phrase, plural, share_text
 
 Note = Mapping[str, Any]
 Write = Callable[[Note, Words], str]

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from .._english.findings import in_words
-from .._english.verdicts import fleet_with_sentences
+from .._english.findings import fleet_with_sentences, in_words
 from .._judge.fleet import judge_fleet, lacks_verdict
 from .._judge.judged_records import judged_records
 from .._kinds import CHECK_MODE, kind_of

@@ -16,8 +16,7 @@ from typing import Any
 
 import yaml
 
-from .._english.findings import in_words
-from .._english.verdicts import NOTHING_MEASURED, with_sentences
+from .._english.findings import NOTHING_MEASURED, in_words, with_sentences
 from .._estimate.target import TARGET_FACTS
 from .._judge.capacity import LOAD_TARGET, Capacity
 from .._judge.early_end import notes_of_kept_steps

@@ -15,7 +15,7 @@ from .._english.findings import figure_in_words
 from .._judge.capacity import LOAD_SEARCH, LOAD_TARGET
 from .._judge.closest_limit import used_share
 from .._judge.metrics import find_metric
-from .._run.findings import LIMIT, row_of
+from .._run.findings import LIMIT, Finding, row_of
 from .._run.record import HostRecord
 from .._run.table_reader import printable
 from .._run.verdicts import INCONCLUSIVE
@@ -130,7 +130,7 @@ def shown_capacity(record: HostRecord) -> ShownCapacity | None:
     )
 
 
-def _decisive(record: HostRecord, finding: Mapping[str, Any] | None, load_point: int | None) -> Mapping[str, Any]:
+def _decisive(record: HostRecord, finding: Finding | None, load_point: int | None) -> Mapping[str, Any]:
     """Return the judgement to which the finding refers, or else the judgement at a load point that is closest to its
     limit, with hard limits last; empty if there is none."""
     there = [judgement for judgement in record.judgements if judgement["load_point"] == load_point]

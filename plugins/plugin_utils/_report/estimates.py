@@ -8,10 +8,9 @@ for request/reply, and the measured values; and their section of the page."""
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-
-from markupsafe import Markup
 
 from ...module_utils._units import format_duration, format_number, format_rate, format_ratio, format_size
 from .._english.phrases import phrase, plural
@@ -94,173 +93,137 @@ def shown_estimates(host: Host) -> ShownEstimates | None:
 _MARKS = "abcd"
 
 
-class EstimateSection:
-    """The estimates of a volume that the page shows. The report of a large fleet shows only the sentence about the
-    line."""
+def estimate_section(host: Host) -> dict[str, Any] | None:
+    """Return the estimates of a volume under the names that page/estimates.html.j2 uses, or None if nothing wrote to a
+    log. The report of a large fleet shows only the sentence about the line and the headroom."""
+    basis = host.basis
+    if basis is None:
+        return None
+    shown = shown_estimates(host) if host.intervals else None
+    return {
+        "line": _line_text(basis),
+        "headroom": _headroom(host, basis),
+        "no_headroom": host.no_headroom,
+        "contradictions": list(map(_contradiction, shown.contradicted)) if shown else [],
+        "charts": estimate_charts(basis, shown) if shown else [],
+        **(_tables(basis, shown) if shown else {"sizes": []}),
+    }
 
-    def __init__(self, host: Host) -> None:
-        self._host = host
-        self._basis: Basis = host.basis
-        self._shown = shown_estimates(host) if host.intervals else None
-        self._marks = _marks(self._shown) if self._shown else {}
 
-    @property
-    def line(self) -> str:
-        """Describes the line that the log's writes follow, or why there is no such line."""
-        line = self._basis.line
-        if line is None:
-            return (
-                "There are no estimates, because the latency does not fit a line over the size of the "
-                f"write: {self._basis.no_line}."
-            )
-        return phrase(
-            "A write of S bytes takes L(S) = L0 + S/B, with L0 = {base_ns:duration} \u00b1 {base_error_ns:duration} "
-            "and B = {rate:rate} \u00b1 {rate_error:rate} (with standard errors; from writes of {smallest:size} to "
-            "{largest:size}[, {writers} queue managers at the same time]). The means follow this line within "
-            "{percent} %.",
-            {
-                "base_ns": line.base_ns,
-                "base_error_ns": line.base_error_ns,
-                "rate": 1e9 * line.bytes_per_ns,
-                "rate_error": 1e9 * line.bytes_per_ns_error,
-                # The mean of different sizes may not be a whole number.
-                "smallest": round(line.smallest_bytes),
-                "largest": round(line.largest_bytes),
-                "writers": self._basis.writers if self._basis.writers > 1 else None,
-                "percent": max(1, math.ceil(100 * line.worst)),
-            },
+def _line_text(basis: Basis) -> str:
+    """Describe the line that the log's writes follow, or why there is no such line."""
+    line = basis.line
+    if line is None:
+        return (
+            "There are no estimates, because the latency does not fit a line over the size of the "
+            f"write: {basis.no_line}."
         )
+    return phrase(
+        "A write of S bytes takes L(S) = L0 + S/B, with L0 = {base_ns:duration} \u00b1 {base_error_ns:duration} "
+        "and B = {rate:rate} \u00b1 {rate_error:rate} (with standard errors; from writes of {smallest:size} to "
+        "{largest:size}[, {writers} queue managers at the same time]). The means follow this line within "
+        "{percent} %.",
+        {
+            "base_ns": line.base_ns,
+            "base_error_ns": line.base_error_ns,
+            "rate": 1e9 * line.bytes_per_ns,
+            "rate_error": 1e9 * line.bytes_per_ns_error,
+            # The mean of different sizes may not be a whole number.
+            "smallest": round(line.smallest_bytes),
+            "largest": round(line.largest_bytes),
+            "writers": basis.writers if basis.writers > 1 else None,
+            "percent": max(1, math.ceil(100 * line.worst)),
+        },
+    )
 
-    @property
-    def headroom(self) -> list[tuple[str, str]]:
-        """The carried and the required load of the volume, as pairs; empty if no load is required or if the carried
-        load is unknown."""
-        found = self._host.headroom
-        if found is None:
-            return []
-        wait = format_duration(found.wait_ns) if found.wait_ns is not None else "the log cannot keep up"
-        return [
-            ("Required", found.target.text),
-            (
-                f"Carried ({'measured' if found.measured else 'estimate'})",
-                f"{format_number(found.carried_per_s)} messages/s",
-            ),
-            ("Margin", format_ratio(found.margin)),
-            ("Mean wait of a commit at the required rate (estimate)", wait if self._basis.line else "unknown"),
-            *(("Reservation", TEXTS[key]) for key in found.reservations),
-        ]
 
-    @property
-    def no_headroom(self) -> str:
-        """Why the load that the volume carries cannot be compared with its target; empty if it can, or if there is no
-        target."""
-        return self._host.no_headroom
+def _headroom(host: Host, basis: Basis) -> list[tuple[str, str]]:
+    """Return the carried and the required load of a volume, as pairs; empty if no load is required or if the carried
+    load is unknown."""
+    found = host.headroom
+    if found is None:
+        return []
+    wait = format_duration(found.wait_ns) if found.wait_ns is not None else "the log cannot keep up"
+    return [
+        ("Required", found.target.text),
+        (
+            f"Carried ({'measured' if found.measured else 'estimate'})",
+            f"{format_number(found.carried_per_s)} messages/s",
+        ),
+        ("Margin", format_ratio(found.margin)),
+        ("Mean wait of a commit at the required rate (estimate)", wait if basis.line else "unknown"),
+        *(("Reservation", TEXTS[key]) for key in found.reservations),
+    ]
 
-    @property
-    def model(self) -> str:
-        """A sentence that describes the estimated load."""
-        load = self._basis.load
-        return phrase(
+
+def _contradiction(estimate: Estimate) -> str:
+    """Return a sentence about a measurement that contradicts its estimate."""
+    return phrase(
+        "With {message_bytes:size} messages of {clients:count} clients, the measurement is {difference:ratio,2} {side} "
+        "the estimate, although this is within the range of the model: rely on the measurement",
+        {
+            "message_bytes": estimate.load.message_bytes,
+            "clients": estimate.load.applications,
+            "difference": abs(estimate.difference),
+            "side": "above" if estimate.difference > 0 else "below",
+        },
+    )
+
+
+def _tables(basis: Basis, shown: ShownEstimates) -> dict[str, Any]:
+    """Return the tables by message size and by distance, and the sentences about them."""
+    marks, message = _marks(shown), format_size(shown.message_bytes)
+    return {
+        "model": phrase(
             "Clients of one queue manager each put [{puts} messages|one message], commit and begin again without think "
             "time, with a log buffer of {buffer_bytes:size}[, and a remote delay of {delay_ns:duration}].",
             {
-                "puts": load.puts_per_commit if load.puts_per_commit > 1 else None,
-                "buffer_bytes": load.buffer_bytes,
-                "delay_ns": load.remote_delay_ns or None,
+                "puts": basis.load.puts_per_commit if basis.load.puts_per_commit > 1 else None,
+                "buffer_bytes": basis.load.buffer_bytes,
+                "delay_ns": basis.load.remote_delay_ns or None,
             },
-        )
-
-    @property
-    def charts(self) -> list[Markup]:
-        """Charts over the size of messages, as safe markup."""
-        return estimate_charts(self._basis, self._shown) if self._shown else []
-
-    @property
-    def clients(self) -> list[str]:
-        """Titles of the columns of both tables."""
-        return [f"{plural(count, 'client')}" for count in self._shown.clients] if self._shown else []
-
-    @property
-    def sizes(self) -> list[tuple[str, list[dict[str, Any]]]]:
-        """Rows of the table by message size."""
-        if not self._shown:
-            return []
-        return [
-            (format_size(size), [self._cell(self._shown.commits[size, count]) for count in self._shown.clients])
-            for size in self._shown.message_sizes
-        ]
-
-    @property
-    def distances(self) -> list[tuple[str, str, list[dict[str, Any]]]]:
-        """Rows of the table by distance: the distance, the round-trip time of light, and the cells."""
-        if not self._shown:
-            return []
-        return [
+        ),
+        "clients": [plural(count, "client") for count in shown.clients],
+        "sizes": [
+            (format_size(size), [_cell(shown.commits[size, count], marks) for count in shown.clients])
+            for size in shown.message_sizes
+        ],
+        "distance_message": message,
+        "distances": [
             (
                 f"{km} km",
                 format_duration(NS_PER_KM * km) if km else "none",
-                [self._cell(estimate) for estimate in estimates],
+                [_cell(estimate, marks) for estimate in estimates],
             )
-            for km, estimates in self._shown.distances.items()
-        ]
-
-    @property
-    def distance_message(self) -> str:
-        """The size of the messages in the table by distance."""
-        return format_size(self._shown.message_bytes)
-
-    @property
-    def contradictions(self) -> list[str]:
-        """A sentence for each measurement that contradicts its estimate."""
-        found = self._shown.contradicted if self._shown else []
-        return [
-            phrase(
-                "With {message_bytes:size} messages of {clients:count} clients, the measurement is "
-                "{difference:ratio,2} {side} the estimate, although this is within the range of the model: rely on "
-                "the measurement",
-                {
-                    "message_bytes": estimate.load.message_bytes,
-                    "clients": estimate.load.applications,
-                    "difference": abs(estimate.difference),
-                    "side": "above" if estimate.difference > 0 else "below",
-                },
-            )
-            for estimate in found
-        ]
-
-    @property
-    def round_trips(self) -> str:
-        """A sentence about the estimate for request/reply clients."""
-        found = self._shown.round_trips
-        return phrase(
+            for km, estimates in shown.distances.items()
+        ],
+        "round_trips": phrase(
             "{clients:count} clients, each with one request and one reply of {message} at a time, reach about "
             "{round_trips_per_s:number} round trips/s with log writes of {write_bytes:size}; with such writes, the log "
             "takes at most {peak:rate}{against}.",
             {
-                "clients": self._shown.round_trip_clients,
-                "message": self.distance_message,
-                "round_trips_per_s": found.round_trips_per_s,
-                "write_bytes": found.write_bytes,
-                "peak": found.peak_log_bytes_per_s,
-                "against": "".join(f"; {TEXTS[key]}" for key in self._shown.reservations),
+                "clients": shown.round_trip_clients,
+                "message": message,
+                "round_trips_per_s": shown.round_trips.round_trips_per_s,
+                "write_bytes": shown.round_trips.write_bytes,
+                "peak": shown.round_trips.peak_log_bytes_per_s,
+                "against": "".join(f"; {TEXTS[key]}" for key in shown.reservations),
             },
-        )
+        ),
+        "reservations": [(mark, TEXTS[key]) for key, mark in marks.items()],
+    }
 
-    @property
-    def reservations(self) -> list[tuple[str, str]]:
-        """The reservations to which the tables refer, by their mark."""
-        return [(mark, TEXTS[key]) for key, mark in self._marks.items()]
 
-    def _cell(self, estimate: Estimate) -> dict[str, Any]:
-        commits = estimate.commits
-        messages = f"{format_number(commits.messages_per_s)} messages/s, " if estimate.load.puts_per_commit > 1 else ""
-        return {
-            "rate": f"{format_number(commits.commits_per_s)}/s",
-            "marks": " ".join(self._marks[key] for key in estimate.reservations),
-            "more": (f"{messages}{format_rate(commits.bytes_per_s)}, {format_duration(commits.commit_latency_ns)}"),
-            "measured": _measured(estimate),
-            "contradicted": estimate.contradicted,
-        }
+def _cell(estimate: Estimate, marks: Mapping[str, str]) -> dict[str, Any]:
+    commits = estimate.commits
+    messages = f"{format_number(commits.messages_per_s)} messages/s, " if estimate.load.puts_per_commit > 1 else ""
+    return {
+        "rate": f"{format_number(commits.commits_per_s)}/s",
+        "marks": " ".join(marks[key] for key in estimate.reservations),
+        "more": f"{messages}{format_rate(commits.bytes_per_s)}, {format_duration(commits.commit_latency_ns)}",
+        "measured": _measured(estimate),
+        "contradicted": estimate.contradicted,
+    }
 
 
 def _marks(shown: ShownEstimates) -> dict[str, str]:

@@ -18,7 +18,6 @@ from .._run.shapes import Within, fits
 from .._run.table_reader import DECIMAL_PATTERN
 
 HOST, FILE_SYSTEM, DEVICE, TESTER = "Host", "File system", "Device", "Tester"
-GROUPS = (HOST, FILE_SYSTEM, DEVICE, TESTER)
 
 _DIGITS = re.compile(r"[0-9]{1,20}\Z")
 _LARGEST = 1 << 64
@@ -26,24 +25,9 @@ _WHOLE, _REAL = Within(0, _LARGEST, int), Within(-_LARGEST, _LARGEST)
 _BARRIERS_OFF = frozenset(("nobarrier", "barrier=0"))
 _MEMORY = ("tmpfs", "ramfs", "memory")
 
-Hint = Callable[[Any, Mapping[str, Any]], str]
+Facts = Mapping[str, Any]
+Hint = Callable[[Any, Facts], str]
 """A function that makes the hint for a value, given all facts; empty if the value is nothing special."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """A fact: its key in a record, its group, its title, how its value is formatted (as a size or as text unless stated
-    otherwise), and its hint."""
-
-    name: str
-    group: str
-    title: str
-    write: Callable[[Any], str] | None = None
-    hint: Hint | None = None
-
-    def text(self, value: Any) -> str:
-        """Return the displayed value."""
-        return (self.write or (_size if self.name.endswith("_bytes") else _text))(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +39,7 @@ class ShownFact:
     hint: str = ""
 
 
-def grouped_facts(
-    facts: Mapping[str, Any], workspace: Mapping[str, Any], tester: Mapping[str, Any]
-) -> list[tuple[str, list[ShownFact]]]:
+def grouped_facts(facts: Facts, workspace: Facts, tester: Facts) -> list[tuple[str, list[ShownFact]]]:
     """Return the groups with their facts, known groups first; empty groups are left out."""
     known = {
         **facts,
@@ -65,31 +47,27 @@ def grouped_facts(
         **{f"tester_{key}": value for key, value in tester.items()},
     }
     filled = {name: value for name, value in known.items() if value not in (None, "")}
-    order = [name for name in _FACTS if name in filled] + [name for name in filled if name not in _FACTS]
-    groups: dict[str, list[ShownFact]] = {group: [] for group in GROUPS}
-    for name in order:
-        fact = _FACTS.get(name) or _unknown(name)
-        groups[fact.group].append(
-            ShownFact(fact.title, fact.text(filled[name]), fact.hint(filled[name], filled) if fact.hint else "")
-        )
+    groups = {
+        group: [_shown(name, title, filled) for name, title in titles.items() if name in filled]
+        for group, titles in _TITLES.items()
+    }
+    titled = {name for titles in _TITLES.values() for name in titles}
+    for name in filled:
+        if name not in titled:
+            groups[_group_of(name)].append(_shown(name, name, filled))
     return [(group, shown) for group, shown in groups.items() if shown]
 
 
-def _unknown(name: str) -> Fact:
-    """Return a title made from the name of a fact, for unknown facts of newer testers."""
-    prefixes = {
-        "filesystem_": FILE_SYSTEM,
-        "mount_": FILE_SYSTEM,
-        "nfs_": FILE_SYSTEM,
-        "backing_": FILE_SYSTEM,
-        "device_": DEVICE,
-        "volume_": DEVICE,
-    }
-    group = next(
-        (group for prefix, group in prefixes.items() if name.startswith(prefix)),
-        TESTER if name.startswith(("tester_", "workspace_")) else HOST,
-    )
-    return Fact(name, group, name)
+def _shown(name: str, title: str, facts: Facts) -> ShownFact:
+    kind = name.replace("device_member_", "device_")
+    write = _FORMS.get(kind) or (_size if name.endswith("_bytes") else _text)
+    hint = _HINTS.get(kind)
+    return ShownFact(title, write(facts[name]), hint(facts[name], facts) if hint else "")
+
+
+def _group_of(name: str) -> str:
+    """Return the group of a fact that only newer testers know."""
+    return next((group for prefixes, group in _PREFIXES.items() if name.startswith(prefixes)), HOST)
 
 
 def _text(value: Any) -> str:
@@ -133,17 +111,17 @@ def _offset(value: Any) -> str:
     )
 
 
-def _choice(**texts: str) -> Callable[[Any], str]:
+def _choice(texts: Mapping[str, str]) -> Callable[[Any], str]:
     """Return a function that looks up the text of a value in a table; values that are not in the table are returned
     unchanged."""
-    return lambda value: texts.get(f"v{value}", _text(value))
+    return lambda value: texts.get(str(value), _text(value))
 
 
 def _when(texts: Mapping[str, str]) -> Hint:
     return lambda value, facts: texts.get(str(value), "")
 
 
-def _scheduler_hint(value: Any, facts: Mapping[str, Any]) -> str:
+def _scheduler_hint(value: Any, facts: Facts) -> str:
     return (
         ""
         if value == "none"
@@ -151,12 +129,12 @@ def _scheduler_hint(value: Any, facts: Mapping[str, Any]) -> str:
     )
 
 
-def _free_hint(value: Any, facts: Mapping[str, Any]) -> str:
+def _free_hint(value: Any, facts: Facts) -> str:
     free, size = _number(value), _number(facts.get("filesystem_size_bytes"))
     return f"{format_ratio(free / size)} of the file system" if free is not None and size else ""
 
 
-def _barrier_hint(value: Any, facts: Mapping[str, Any]) -> str:
+def _barrier_hint(value: Any, facts: Facts) -> str:
     return (
         "write barriers are off: a power failure may lose writes that were reported as complete"
         if _BARRIERS_OFF & {*str(value).split(",")}
@@ -164,7 +142,7 @@ def _barrier_hint(value: Any, facts: Mapping[str, Any]) -> str:
     )
 
 
-def _flush_hint(value: Any, facts: Mapping[str, Any]) -> str:
+def _flush_hint(value: Any, facts: Facts) -> str:
     """Return the effect of a synchronous write, from the ratio of its median to the median of a plain write; empty if
     the ratio is between the known cases."""
     number = _real(float(value)) if isinstance(value, str) and DECIMAL_PATTERN.match(value) else _real(value)
@@ -177,14 +155,14 @@ def _flush_hint(value: Any, facts: Mapping[str, Any]) -> str:
     return "a flush does real work" if number > 10 else ""
 
 
-def _physical_hint(value: Any, facts: Mapping[str, Any]) -> str:
+def _physical_hint(value: Any, facts: Facts) -> str:
     physical, logical = _number(value), _number(facts.get("device_logical_block_bytes"))
     if physical is None or logical is None or physical <= max(logical, 4096):
         return ""
     return f"the device may have to read before it writes less than {format_size(physical)}"
 
 
-def _logical_hint(value: Any, facts: Mapping[str, Any]) -> str:
+def _logical_hint(value: Any, facts: Facts) -> str:
     number = _number(value)
     return (
         "more than a page of MQ's log (4 KiB): MQ cannot write to it with direct I/O"
@@ -193,11 +171,19 @@ def _logical_hint(value: Any, facts: Mapping[str, Any]) -> str:
     )
 
 
-def _throttled_hint(value: Any, facts: Mapping[str, Any]) -> str:
+def _throttled_hint(value: Any, facts: Facts) -> str:
     reached_s, elapsed_s = _real(value), _real(facts.get("volume_limits_elapsed_s"))
     return (
         f"{format_ratio(reached_s / elapsed_s)} of the time between the two readings" if reached_s and elapsed_s else ""
     )
+
+
+def _wbt(value: Any) -> str:
+    return "off" if _number(value) == 0 else _duration(1000)(value)
+
+
+def _wbt_hint(value: Any, facts: Facts) -> str:
+    return "delays buffered writes, but not the direct writes of a log" if _number(value) else ""
 
 
 _KIND_HINT = _when(
@@ -209,153 +195,151 @@ _KIND_HINT = _when(
         "overlay": "a container's layers; the figures are those of the underlying file system",
     }
 )
-_CACHE_HINT = _when(
-    {
-        "write back": (
-            "power-loss protection not known: the kernel must flush the cache, or bypass it, for each write of the log"
-        ),
-        "write through": "no volatile cache that the kernel must flush",
-    }
-)
-_ROTATIONAL_HINT = _when({"1": "many virtual disks report this although they are not hard disks"})
-_MERGES_HINT = _when(
-    {"0": "the value 2 turns off the search for neighbouring requests, which improved IBM's own measurements on a SAN"}
-)
-
-
-def _device_facts(prefix: str, title: Callable[[str], str]) -> tuple[Fact, ...]:
-    return (
-        Fact(f"{prefix}name", DEVICE, title("Name")),
-        Fact(f"{prefix}model", DEVICE, title("Model")),
-        Fact(f"{prefix}write_cache", DEVICE, title("Write cache"), hint=_CACHE_HINT),
-        Fact(f"{prefix}scheduler", DEVICE, title("Scheduler"), hint=_scheduler_hint),
-        Fact(
-            f"{prefix}rotational",
-            DEVICE,
-            title("Kind"),
-            _choice(v0="not rotational", v1="rotational"),
-            _ROTATIONAL_HINT,
-        ),
-        Fact(
-            f"{prefix}nomerges",
-            DEVICE,
-            title("Merging of requests (nomerges)"),
-            _choice(v0="all merges (0)", v1="simple merges only (1)", v2="none (2)"),
-            _MERGES_HINT,
-        ),
-        Fact(f"{prefix}wbt_lat_us", DEVICE, title("Writeback throttling (wbt_lat_usec)"), _wbt, _wbt_hint),
-        Fact(f"{prefix}logical_block_bytes", DEVICE, title("Logical block"), hint=_logical_hint),
-        Fact(f"{prefix}physical_block_bytes", DEVICE, title("Physical block"), hint=_physical_hint),
-    )
-
-
-def _wbt(value: Any) -> str:
-    return "off" if _number(value) == 0 else _duration(1000)(value)
-
-
-def _wbt_hint(value: Any, facts: Mapping[str, Any]) -> str:
-    return "delays buffered writes, but not the direct writes of a log" if _number(value) else ""
-
-
-def _member(title: str) -> str:
-    return f"Disk below: {title[0].lower()}{title[1:]}"
-
-
-_LIMITS_REACHED = (
-    ("volume_limits_volume_iops_s", "Volume at its IOPS limit"),
-    ("volume_limits_volume_throughput_s", "Volume at its throughput limit"),
-    ("volume_limits_instance_iops_s", "Instance at its IOPS limit"),
-    ("volume_limits_instance_throughput_s", "Instance at its throughput limit"),
-)
-
-_FACTS = {
-    fact.name: fact
-    for fact in (
-        Fact("hostname", HOST, "Host name"),
-        Fact("os", HOST, "Operating system"),
-        Fact("kernel", HOST, "Kernel"),
-        Fact("architecture", HOST, "Architecture"),
-        Fact("cpus", HOST, "Processors"),
-        Fact("memory_bytes", HOST, "Memory"),
-        Fact("clock_offset_s", HOST, "Clock", _offset),
-        Fact("clock_offset_error_s", HOST, "Uncertainty of the clock's offset", _duration(10**9)),
-        Fact("machine_id", HOST, "Machine ID"),
-        Fact("boot_id", HOST, "Boot ID"),
-        Fact("user", HOST, "Connecting user"),
-        Fact("home", HOST, "Home directory"),
-        Fact("python_version", HOST, "Python"),
-        Fact("kubernetes_node", HOST, "Node"),
-        Fact("kubernetes_pod", HOST, "Pod"),
-        Fact("image", HOST, "Image"),
-        Fact("storage_class", FILE_SYSTEM, "Storage class"),
-        Fact("storage_provisioner", FILE_SYSTEM, "Provisioner"),
-        Fact("storage_reclaim_policy", FILE_SYSTEM, "Reclaim policy"),
-        Fact("filesystem_type", FILE_SYSTEM, "Type", hint=_KIND_HINT),
-        Fact("backing_filesystem_type", FILE_SYSTEM, "Underlying file system", hint=_KIND_HINT),
-        Fact("backing_unknown", FILE_SYSTEM, "Unknown about the underlying file system"),
-        Fact("mount_point", FILE_SYSTEM, "Mount point"),
-        Fact("mount_source", FILE_SYSTEM, "Source"),
-        Fact("mount_options", FILE_SYSTEM, "Mount options", hint=_barrier_hint),
-        Fact("places", FILE_SYSTEM, "Places on several mounts or devices"),
-        Fact("filesystem_size_bytes", FILE_SYSTEM, "Size"),
-        Fact("filesystem_free_bytes", FILE_SYSTEM, "Free before the test", hint=_free_hint),
-        Fact("filesystem_uuid", FILE_SYSTEM, "UUID"),
-        Fact("direct_io_alignment_bytes", FILE_SYSTEM, "Unit of direct I/O"),
-        Fact("nfs_server_address", FILE_SYSTEM, "NFS server"),
-        Fact("nfs_version", FILE_SYSTEM, "NFS version"),
-        Fact("nfs_wsize_bytes", FILE_SYSTEM, "Largest NFS write (wsize)"),
-        Fact("nfs_protocol", FILE_SYSTEM, "NFS transport"),
-        Fact("queue_manager_log_buffer_bytes", FILE_SYSTEM, "Log buffer of the queue manager"),
-        Fact("queue_manager_logs", FILE_SYSTEM, "Queue managers that log here"),
-        Fact("queue_manager_log_set_bytes", FILE_SYSTEM, "Primary log files of the queue manager"),
-        *_device_facts("device_", str),
-        Fact("device_stack", DEVICE, "Devices, from the top"),
-        *_device_facts("device_member_", _member),
-        Fact("device_number", DEVICE, "Device number"),
-        Fact("backing_disks", DEVICE, "Disks at the bottom"),
-        Fact("device_ids", DEVICE, "Identifiers of the disks"),
-        Fact("device_firmware", DEVICE, "Firmware"),
-        Fact("device_driver", DEVICE, "Driver"),
-        Fact("workload_name", TESTER, "Workload"),
-        Fact("workload_version", TESTER, "Version of the workload"),
-        Fact("workload_is_not", TESTER, "What the workload does not represent"),
-        Fact("load_target", TESTER, "Load that the storage must carry"),
-        Fact("search_ended_after_rounds", TESTER, "Rounds after which the search ended"),
-        Fact("target_message_bytes", HOST, "Required load: message size"),
-        Fact("target_messages_per_s", HOST, "Required load: messages per second"),
-        Fact("target_clients", HOST, "Required load: clients"),
-        Fact("array_settings", DEVICE, "Settings of the array, from the inventory"),
-        Fact(
-            "device_shared_with",
-            DEVICE,
-            "Tests of other runs on the same disks",
-            hint=lambda value, facts: "these figures include their load",
-        ),
-        Fact("device_read_bytes", DEVICE, "Read during the test"),
-        Fact("device_written_bytes", DEVICE, "Written during the test"),
-        Fact("volume_limits_devices", DEVICE, "Volumes with counters of their limits"),
-        Fact("volume_limits_elapsed_s", DEVICE, "Time between the readings of the counters", _duration(10**9)),
-        *(Fact(name, DEVICE, title, _duration(10**9), _throttled_hint) for name, title in _LIMITS_REACHED),
-        Fact("sync_probe_plain_p50_ns", DEVICE, "Median direct write", _duration(1)),
-        Fact("sync_probe_sync_p50_ns", DEVICE, "Median synchronous direct write", _duration(1)),
-        Fact("sync_probe_ratio", DEVICE, "Synchronous over plain", hint=_flush_hint),
-        Fact("tester_version", TESTER, "Version"),
-        Fact(
-            "tester_method",
-            TESTER,
-            "How it was installed",
-            _choice(vcompile="compiled on the host", vbinary="copied as a static binary"),
-        ),
-        Fact("promised_user", TESTER, "Runs as"),
-        Fact("workspace_path", TESTER, "Path under test"),
-        Fact("workspace_queue_managers", TESTER, "Queue managers"),
-        Fact("workspace_directories", TESTER, "Test directories"),
-        Fact("workspace_unknown", TESTER, "Not determined before the test"),
-        Fact("tester_exit_status", TESTER, "Exit status"),
-        Fact("tester_exit_reason", TESTER, "Ended"),
-        Fact("tester_exit_message", TESTER, "Message"),
-        Fact("tester_error", TESTER, "I/O error"),
-        Fact("tester_in_flight", TESTER, "Write that had not returned"),
-    )
+_LIMITS_REACHED = {
+    "volume_limits_volume_iops_s": "Volume at its IOPS limit",
+    "volume_limits_volume_throughput_s": "Volume at its throughput limit",
+    "volume_limits_instance_iops_s": "Instance at its IOPS limit",
+    "volume_limits_instance_throughput_s": "Instance at its throughput limit",
 }
-"""The facts that are known, by name, in the order in which they are shown."""
+_DEVICE_TITLES = {
+    "name": "Name",
+    "model": "Model",
+    "write_cache": "Write cache",
+    "scheduler": "Scheduler",
+    "rotational": "Kind",
+    "nomerges": "Merging of requests (nomerges)",
+    "wbt_lat_us": "Writeback throttling (wbt_lat_usec)",
+    "logical_block_bytes": "Logical block",
+    "physical_block_bytes": "Physical block",
+}
+_TITLES: Mapping[str, Mapping[str, str]] = {
+    HOST: {
+        "hostname": "Host name",
+        "os": "Operating system",
+        "kernel": "Kernel",
+        "architecture": "Architecture",
+        "cpus": "Processors",
+        "memory_bytes": "Memory",
+        "clock_offset_s": "Clock",
+        "clock_offset_error_s": "Uncertainty of the clock's offset",
+        "machine_id": "Machine ID",
+        "boot_id": "Boot ID",
+        "user": "Connecting user",
+        "home": "Home directory",
+        "python_version": "Python",
+        "kubernetes_node": "Node",
+        "kubernetes_pod": "Pod",
+        "image": "Image",
+        "target_message_bytes": "Required load: message size",
+        "target_messages_per_s": "Required load: messages per second",
+        "target_clients": "Required load: clients",
+    },
+    FILE_SYSTEM: {
+        "storage_class": "Storage class",
+        "storage_provisioner": "Provisioner",
+        "storage_reclaim_policy": "Reclaim policy",
+        "filesystem_type": "Type",
+        "backing_filesystem_type": "Underlying file system",
+        "backing_unknown": "Unknown about the underlying file system",
+        "mount_point": "Mount point",
+        "mount_source": "Source",
+        "mount_options": "Mount options",
+        "places": "Places on several mounts or devices",
+        "filesystem_size_bytes": "Size",
+        "filesystem_free_bytes": "Free before the test",
+        "filesystem_uuid": "UUID",
+        "direct_io_alignment_bytes": "Unit of direct I/O",
+        "nfs_server_address": "NFS server",
+        "nfs_version": "NFS version",
+        "nfs_wsize_bytes": "Largest NFS write (wsize)",
+        "nfs_protocol": "NFS transport",
+        "queue_manager_log_buffer_bytes": "Log buffer of the queue manager",
+        "queue_manager_logs": "Queue managers that log here",
+        "queue_manager_log_set_bytes": "Primary log files of the queue manager",
+    },
+    DEVICE: {
+        **{f"device_{name}": title for name, title in _DEVICE_TITLES.items()},
+        "device_stack": "Devices, from the top",
+        **{
+            f"device_member_{name}": f"Disk below: {title[0].lower()}{title[1:]}"
+            for name, title in _DEVICE_TITLES.items()
+        },
+        "device_number": "Device number",
+        "backing_disks": "Disks at the bottom",
+        "device_ids": "Identifiers of the disks",
+        "device_firmware": "Firmware",
+        "device_driver": "Driver",
+        "array_settings": "Settings of the array, from the inventory",
+        "device_shared_with": "Tests of other runs on the same disks",
+        "device_read_bytes": "Read during the test",
+        "device_written_bytes": "Written during the test",
+        "volume_limits_devices": "Volumes with counters of their limits",
+        "volume_limits_elapsed_s": "Time between the readings of the counters",
+        **_LIMITS_REACHED,
+        "sync_probe_plain_p50_ns": "Median direct write",
+        "sync_probe_sync_p50_ns": "Median synchronous direct write",
+        "sync_probe_ratio": "Synchronous over plain",
+    },
+    TESTER: {
+        "workload_name": "Workload",
+        "workload_version": "Version of the workload",
+        "workload_is_not": "What the workload does not represent",
+        "load_target": "Load that the storage must carry",
+        "search_ended_after_rounds": "Rounds after which the search ended",
+        "tester_version": "Version",
+        "tester_method": "How it was installed",
+        "promised_user": "Runs as",
+        "workspace_path": "Path under test",
+        "workspace_queue_managers": "Queue managers",
+        "workspace_directories": "Test directories",
+        "workspace_unknown": "Not determined before the test",
+        "tester_exit_status": "Exit status",
+        "tester_exit_reason": "Ended",
+        "tester_exit_message": "Message",
+        "tester_error": "I/O error",
+        "tester_in_flight": "Write that had not returned",
+    },
+}
+"""The titles of the known facts by group, in the order in which they are shown."""
+_PREFIXES = {
+    ("filesystem_", "mount_", "nfs_", "backing_"): FILE_SYSTEM,
+    ("device_", "volume_"): DEVICE,
+    ("tester_", "workspace_"): TESTER,
+}
+"""The groups of other facts, by the beginnings of their names."""
+_FORMS: Mapping[str, Callable[[Any], str]] = {
+    "clock_offset_s": _offset,
+    "device_rotational": _choice({"0": "not rotational", "1": "rotational"}),
+    "device_nomerges": _choice({"0": "all merges (0)", "1": "simple merges only (1)", "2": "none (2)"}),
+    "device_wbt_lat_us": _wbt,
+    **dict.fromkeys(("clock_offset_error_s", "volume_limits_elapsed_s", *_LIMITS_REACHED), _duration(10**9)),
+    **dict.fromkeys(("sync_probe_plain_p50_ns", "sync_probe_sync_p50_ns"), _duration(1)),
+    "tester_method": _choice({"compile": "compiled on the host", "binary": "copied as a static binary"}),
+}
+"""The forms of values that are not shown as sizes or as text."""
+_HINTS: Mapping[str, Hint] = {
+    **dict.fromkeys(("filesystem_type", "backing_filesystem_type"), _KIND_HINT),
+    "mount_options": _barrier_hint,
+    "filesystem_free_bytes": _free_hint,
+    "device_write_cache": _when(
+        {
+            "write back": "power-loss protection not known: the kernel must flush the cache, or bypass it, for each "
+            "write of the log",
+            "write through": "no volatile cache that the kernel must flush",
+        }
+    ),
+    "device_scheduler": _scheduler_hint,
+    "device_rotational": _when({"1": "many virtual disks report this although they are not hard disks"}),
+    "device_nomerges": _when(
+        {
+            "0": "the value 2 turns off the search for neighbouring requests, which improved IBM's own measurements on "
+            "a SAN"
+        }
+    ),
+    "device_wbt_lat_us": _wbt_hint,
+    "device_logical_block_bytes": _logical_hint,
+    "device_physical_block_bytes": _physical_hint,
+    "device_shared_with": lambda value, facts: "these figures include their load",
+    **dict.fromkeys(_LIMITS_REACHED, _throttled_hint),
+    "sync_probe_ratio": _flush_hint,
+}

@@ -19,7 +19,7 @@ from .._run.verdicts import WORST_FIRST
 from .._run.words import Words, mean_size_text, size_text
 from .charts.axes import MOST_LINES, MOST_LOADS, thinned
 from .model import Host
-from .series import Series, SeriesKey, series_of, stream_text
+from .series import Figures, Series, SeriesKey, series_of, stream_text
 
 MARKS = {
     "pass": "\u2713",
@@ -52,6 +52,10 @@ _RESPONSES = {
 """Additional figures of streams with a rate, by the column after which they appear."""
 
 
+Shown = tuple[tuple[str, str, Any], ...]
+"""Figures that tables show: title, column and formatter of each."""
+
+
 @dataclass(frozen=True, slots=True)
 class Cell:
     """A host's figures at one load point and block size: those of the `all` row, with the worst verdict of all rows.
@@ -68,7 +72,7 @@ class Cell:
     mean_ns: float | None
 
 
-def figure(figures: Mapping[str, Any], column: str, write: Any) -> str:
+def figure(figures: Figures, column: str, write: Any) -> str:
     """Format a figure for display: "" if there is none, and with "≥" if it is known to be too low."""
     value = figures.get(column)
     if value is None:
@@ -79,13 +83,13 @@ def figure(figures: Mapping[str, Any], column: str, write: Any) -> str:
     return ("\u2265 " if too_low else "") + write(value)
 
 
-def is_behind(figures: Mapping[str, Any]) -> bool:
+def is_behind(figures: Figures) -> bool:
     """Return whether operations of a row were due and had not started when the step ended,
     so that its response figures are too low."""
     return bool(figures.get("operations_not_started"))
 
 
-def shown_figures(host: Host) -> tuple[tuple[str, str, Any], ...]:
+def shown_figures(host: Host) -> Shown:
     """Return the columns that tables show for the rows of a host: title, column and formatter."""
     if not host.words.layout.paced:
         return FIGURES
@@ -101,7 +105,7 @@ def shown_figures(host: Host) -> tuple[tuple[str, str, Any], ...]:
     )
 
 
-def figures_of(figures: Mapping[str, Any], shown: tuple[tuple[str, str, Any], ...] = FIGURES) -> list[str]:
+def figures_of(figures: Figures, shown: Shown = FIGURES) -> list[str]:
     """Format the displayed figures of one row."""
     return [figure(figures, column, write) for title, column, write in shown]
 
@@ -111,11 +115,11 @@ def figure_titles(host: Host) -> list[str]:
     return _titles(host.words.any_operation, shown_figures(host))
 
 
-def _titles(operation: str, shown: tuple[tuple[str, str, Any], ...] = FIGURES) -> list[str]:
+def _titles(operation: str, shown: Shown = FIGURES) -> list[str]:
     return [title.replace("Writes", f"{operation}s".capitalize()) for title, column, write in shown]
 
 
-def step_cell(host: Host, figures: Mapping[str, Any]) -> str:
+def step_cell(host: Host, figures: Figures) -> str:
     """Format the size of a row's step, with the operation if the step has several. For streams, this is the stream with
     its own size."""
     if host.words.layout.mixed:
@@ -156,7 +160,7 @@ def cells(host: Host) -> dict[Step, Cell]:
     }
 
 
-def _cell(verdict: str, used: float | None, figures: Mapping[str, Any], titles: list[str]) -> Cell:
+def _cell(verdict: str, used: float | None, figures: Figures, titles: list[str]) -> Cell:
     texts = dict(zip(titles, figures_of(figures), strict=True))
     title = ", ".join(f"{name} {text}" for name, text in texts.items() if text)
     return Cell(
@@ -170,14 +174,14 @@ def _cell(verdict: str, used: float | None, figures: Mapping[str, Any], titles: 
     )
 
 
-def shown_series(host: Host, found: Iterable[Series], most: int = MOST_LINES) -> list[Series]:
+def shown_series(host: Host, found: Iterable[Series]) -> list[Series]:
     """Return the series that a chart shows, sorted by block size or, for streams, in their original order. If there are
     too many streams, those that a limit judges come first."""
     ordered = list(dict.fromkeys(found))
     if not host.words.layout.by_stream:
-        return thinned(sorted(ordered, key=lambda series: series.block_size_bytes or 0), most)
+        return thinned(sorted(ordered, key=lambda series: series.block_size_bytes or 0))
     judged = judged_series(host)
-    kept = sorted(ordered, key=lambda series: series.key not in judged)[:most]
+    kept = sorted(ordered, key=lambda series: series.key not in judged)[:MOST_LINES]
     return [series for series in ordered if series in kept]
 
 
@@ -212,46 +216,26 @@ def colours_of(host: Host, shown: Sequence[Series]) -> dict[Series, str]:
 
 
 def count_words(counts: list[tuple[str, int]]) -> str:
-    """Format counts of verdicts: "1 fail, 2 pass"."""
-    return ", ".join(f"{format_count(count)} {verdict}" for verdict, count in counts)
+    """Format the counts of the verdicts that occur: "1 fail, 2 pass"."""
+    return ", ".join(f"{format_count(count)} {verdict}" for verdict, count in counts if count)
 
 
-@dataclass(frozen=True, slots=True)
-class Achieved:
-    """The achieved and requested values at a load point, and whether they differ too much."""
-
-    achieved: str
-    asked: str
-    is_far: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Property:
-    """A property of a stream, or of the workload, with the achieved value at each load point, or None if it was not
-    measured."""
-
-    stream: str
-    title: str
-    cells: tuple[Achieved | None, ...]
-
-
-def fidelity_of(host: Host) -> tuple[list[str], list[Property]]:
-    """Return the load points and the properties of a host; both are empty if its tables contain none."""
+def fidelity_of(host: Host) -> tuple[list[str], list[dict[str, Any]]]:
+    """Return the load points and the properties of the streams and of the workload of a host; both are empty if its
+    tables contain none. A property has a cell for each load point, which is None if it was not measured there."""
     loads = list(dict.fromkeys(row["load_point"] for row in host.fidelity))
     found: dict[tuple[Any, ...], dict[int, Mapping[str, Any]]] = {}
     for row in host.fidelity:
         found.setdefault((row["stream"], row["property"], row["item"]), {})[row["load_point"]] = row
-    properties = [_property(key, rows, loads) for key, rows in found.items()]
+    properties = [
+        {
+            "stream": stream,
+            "title": _property_title(name, item),
+            "cells": [_achieved(name, rows[load]) if load in rows else None for load in loads],
+        }
+        for (stream, name, item), rows in found.items()
+    ]
     return [host.words.load_text(load) for load in loads], properties
-
-
-def _property(key: tuple[Any, ...], rows: Mapping[int, Mapping[str, Any]], loads: Sequence[int]) -> Property:
-    stream, name, item = key
-    return Property(
-        "all" if stream == "all" else stream,
-        _property_title(name, item),
-        tuple(_achieved(name, rows[load]) if load in rows else None for load in loads),
-    )
 
 
 def _property_title(name: str, item: str | None) -> str:
@@ -273,7 +257,8 @@ _PROPERTY_TITLES = {
 }
 
 
-def _achieved(name: str, row: Mapping[str, Any]) -> Achieved:
+def _achieved(name: str, row: Figures) -> dict[str, Any]:
+    """Return the achieved and the requested value, and whether they differ too much."""
     achieved, asked = row["achieved"], row["asked"]
     write = format_ratio if name.endswith("_share") else format_number
-    return Achieved(write(achieved), write(asked), abs(achieved - asked) > TOLERANCE * asked)
+    return {"achieved": write(achieved), "asked": write(asked), "is_far": abs(achieved - asked) > TOLERANCE * asked}

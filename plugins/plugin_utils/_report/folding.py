@@ -25,14 +25,14 @@ _DOMAIN = re.compile(r"(?=.*[a-z])(\.[A-Za-z0-9-]{1,63}){1,8}", re.DOTALL)
 _NUMBERED = re.compile(r"([^./]*?)([0-9]{1,18})([^0-9./]*(?:[./].*)?)\Z", re.DOTALL)
 
 
-def fold_names(names: Iterable[str], most: int = SHOWN_NAMES) -> str:
+def fold_names(names: Iterable[str]) -> str:
     """Format names in natural order, with consecutive numbers as a range. Names for which there is no room are
     counted."""
     found = sorted(set(names), key=natural)
     domain = common_domain(found)
     groups = _groups([without_domain(name, domain) for name in found])
-    shown = [_group_text(group) for group in groups[:most]]
-    left = sum(map(len, groups[most:]))
+    shown = [_group_text(group) for group in groups[:SHOWN_NAMES]]
+    left = sum(map(len, groups[SHOWN_NAMES:]))
     text = and_list([*shown, f"{format_count(left)} more"] if left else shown)
     return f"{text} in {domain[1:]}" if domain else text
 

@@ -8,19 +8,19 @@ the figure that comes closest to its limit, capacities, and margins over the req
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from ...module_utils._units import format_count, format_number, format_ratio
-from .._english.parts import metric_text
+from .._english.phrases import metric_text
 from .._judge.closest_limit import used_share
 from .._judge.metrics import find_metric
 from .._run.columns import LOG, Step
 from .._run.words import size_text
 from .folding import shorten
 from .model import Host, Model
-from .series import at_text, operations_text
+from .series import LimitEntry, at_text, operations_text
 
 
 def share_text(share: float) -> str:
@@ -28,13 +28,13 @@ def share_text(share: float) -> str:
     return f"{format_number(share, 2)} \u00d7" if share >= 2 else f"{100 * share:.0f} %"
 
 
-def unused_text(closest: Mapping[str, Any]) -> str:
+def unused_text(closest: LimitEntry) -> str:
     """Return the share of the limit that is unused: "25 %". It is below 0 if the limit is broken."""
     unused = 100 * (1 - closest["share"])
     return f"{unused:,.{1 if abs(unused) < 10 else 0}f} %".replace("-", "\u2212")
 
 
-def closest_text(closest: Mapping[str, Any]) -> str:
+def closest_text(closest: LimitEntry) -> str:
     """Return the figure: "p99 at 64 KiB: 1.5 ms"."""
     stream, size = closest.get("stream"), closest.get("block_size_bytes")
     of_stream = f" of {operations_text(stream, closest.get('operation'))}" if stream not in (None, LOG) else ""
@@ -43,7 +43,7 @@ def closest_text(closest: Mapping[str, Any]) -> str:
     return f"{metric_text(closest['metric'])}{of_stream}{at}: {at_least}{_closest_value(closest)}"
 
 
-def _closest_value(closest: Mapping[str, Any]) -> str:
+def _closest_value(closest: LimitEntry) -> str:
     """Format the figure in the unit of its limit. The unit of a capacity is that of the load points."""
     metric, value = find_metric(closest["metric"]), closest["value"]
     if metric is None or closest["metric"] == "capacity":
@@ -57,7 +57,7 @@ class WorstUse:
     broken. ``limit`` is an entry of the host's limits."""
 
     host: Host
-    limit: Mapping[str, Any]
+    limit: LimitEntry
     share: float
 
     @property

@@ -12,7 +12,7 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,7 +45,7 @@ from .._run.words import Words, words_of
 from .capacity import ShownCapacity, shown_capacity
 from .folding import and_list, common_domain, fold_names, without_domain
 from .reproduce import run_options
-from .series import Series, SeriesKey, judges_text, series_of
+from .series import Figures, LimitEntry, Series, SeriesKey, judges_text, series_of
 from .stalls import stall_period
 
 NOT_MEASURED = CHECK_MODE.without_verdict
@@ -192,7 +192,7 @@ class Host:
     facts: dict[str, Any]
     workspace: dict[str, Any]
     tester: dict[str, Any]
-    limits: list[dict[str, Any]]
+    limits: list[LimitEntry]
     words: Words
     profile: str = ""
     profile_sha256: str = ""
@@ -222,7 +222,7 @@ class Host:
     fidelity: list[dict[str, Any]] = field(default_factory=list)
     columns: tuple[str, ...] = ()
     rows: list[ResultRow] = field(default_factory=list)
-    intervals: list[dict[str, Any]] = field(default_factory=list)
+    intervals: list[Figures] = field(default_factory=list)
 
     @property
     def of_kind(self) -> Kind:
@@ -394,14 +394,12 @@ class Model:
     @property
     def verdicts_told(self) -> list[str]:
         """How many hosts have each verdict, worst first."""
-        return [f"{count} {verdict}" for verdict, count in counts_worst_first(self.fleet["counts"])]
+        return _counts_told(self.fleet["counts"], WORST_FIRST)
 
     @property
     def bad_verdicts_told(self) -> list[str]:
         """How many hosts have each verdict that is not good, worst first."""
-        return [
-            f"{count} {verdict}" for verdict, count in counts_worst_first(self.fleet["counts"]) if verdict not in GOOD
-        ]
+        return _counts_told(self.fleet["counts"], [verdict for verdict in WORST_FIRST if verdict not in GOOD])
 
     @property
     def gate_statement(self) -> str:
@@ -514,9 +512,9 @@ def only_just(host: Host) -> bool:
     return host.verdict == FAIL and bool(broken) and all(share is not None and share <= _NEAR for share in shares)
 
 
-def counts_worst_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:
-    """Return the verdicts that occur with their counts, worst first."""
-    return [(verdict, counts[verdict]) for verdict in WORST_FIRST if counts.get(verdict)]
+def _counts_told(counts: Mapping[str, int], verdicts: Sequence[str]) -> list[str]:
+    """Return how many hosts have each of some verdicts, without those that do not occur."""
+    return [f"{counts[verdict]} {verdict}" for verdict in verdicts if counts.get(verdict)]
 
 
 def _setting_text(value: Any) -> str:

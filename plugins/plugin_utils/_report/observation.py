@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
 from typing import Any
 
 from ...module_utils._units import format_duration, format_number, format_ratio
@@ -16,6 +15,7 @@ from .._run.shapes import Within, as_dict, fits
 from .._run.words import mean_size_text
 from .folding import more_hosts, shorten
 from .model import Host, Model
+from .series import Figures
 
 SHOWN = 5
 """The maximum number of hosts with separate lines. Hosts that are slowest compared with their certificates come
@@ -56,7 +56,7 @@ def figures_text(host: Host) -> str:
     return ", ".join(filter(None, parts))
 
 
-def _writes_text(host: Host, figures: Mapping[str, Any]) -> str:
+def _writes_text(host: Host, figures: Figures) -> str:
     size, mean = size_of(figures), number(figures, "latency_mean_ns")
     if size and mean:
         return f"log writes of {mean_size_text(size)} take {format_duration(mean)} on average"
@@ -120,7 +120,7 @@ def limit_of_mean(host: Host) -> float | None:
     return min(limits, default=None)
 
 
-def size_of(figures: Mapping[str, Any]) -> float | None:
+def size_of(figures: Figures) -> float | None:
     """Return the mean size of the log's writes."""
     return number(figures, "write_size_mean_bytes") or number(figures, "block_size_bytes")
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .._judge.metrics import find_metric
 from .._run.columns import ALL_WORKERS, Step
 from .._run.words import Words, row_size_text, size_text
 from .folding import shorten
@@ -17,6 +18,11 @@ from .folding import shorten
 WHOLE = "whole workload"
 LONGEST_NAME = 20
 """The number of characters of a stream's name that charts show."""
+
+Figures = Mapping[str, Any]
+"""The figures of a row by column name."""
+LimitEntry = Mapping[str, Any]
+"""What a limit requires of a host, how many rows it judged, and its worst row: an entry of Host.limits."""
 
 SeriesKey = tuple[str | None, str | None]
 """The stream and the operation, which identify a series in a run of streams."""
@@ -52,7 +58,7 @@ def operations_text(stream: str | None, operation: str | None) -> str:
     return f"all operations of {text}" if operation == ALL_WORKERS else text
 
 
-def series_of(words: Words, row: Mapping[str, Any]) -> Series | None:
+def series_of(words: Words, row: Figures) -> Series | None:
     """Return the series of a row of a table, or None if charts do not show it."""
     stream, operation, size = row["stream"], row["operation"], row["block_size_bytes"]
     if words.layout.by_stream:
@@ -65,6 +71,18 @@ def judges_text(words: Words, rows: str | None, metric: str, hard: bool) -> str:
     if not words.layout.of_mq and hard and metric == "latency_max":
         return rows or "every stream"
     return rows or words.every_row
+
+
+def worst_text(limit: LimitEntry) -> str:
+    """Return the worst figure of a limit: "4.2 ms", "at least 20 s"."""
+    worst, metric = limit["worst"], find_metric(str(limit["metric"]))
+    value = metric.kind.format(worst["value"]) if metric else str(worst["value"])
+    return f"at least {value}" if worst["value_at_least"] else value
+
+
+def at_worst(words: Words, limit: LimitEntry) -> str:
+    """Describe the step of the worst figure of a limit, as at_text does."""
+    return at_text(words, (limit["worst"]["load_point"], limit["worst"]["block_size_bytes"]))
 
 
 def at_text(words: Words, step: Step | tuple[None, None]) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ..._judge.disturbance import FOREIGN_IO, FREEZE, IO_LIMIT, PROCESSORS, QUOTA, RUN_QUEUE, STEAL
 from ..._run.findings import (
@@ -25,6 +24,7 @@ from ..._run.findings import (
     QUALIFICATION,
     SKIPPED,
     THROTTLED,
+    Finding,
 )
 from ..._run.verdicts import FAIL, MISSING, UNREACHABLE
 
@@ -381,7 +381,7 @@ _KEYS = {
 """The key of the advice for each kind of finding."""
 
 
-def key_of(finding: Mapping[str, Any], stage: str) -> str:
+def key_of(finding: Finding, stage: str) -> str:
     """Return the key of the advice for a finding that is not about a limit."""
     kind, verdict = finding["kind"], finding["verdict"]
     if kind == BASELINE and verdict == FAIL:

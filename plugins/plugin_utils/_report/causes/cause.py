@@ -19,6 +19,7 @@ from ..._run.findings import OF_HISTORY, UNMEASURED, reasons_among, row_of
 from ..._run.verdicts import PASS
 from ..folding import fold_names
 from ..model import Host, Model
+from ..series import LimitEntry
 
 LIMIT, BASELINE, QUALIFICATION, LEFTOVERS = "limit", "baseline", "qualification", "leftovers"
 """Kinds of causes. There are other kinds for testers that did not finish and for hosts without a measurement. The views
@@ -52,7 +53,7 @@ class Cause:
     next_step: str = ""
     hosts: tuple[str, ...]
     key: str
-    limit: Mapping[str, Any] | None = None
+    limit: LimitEntry | None = None
     limit_id: str = ""
     limits: tuple[str, ...] = ()
     symptom: str = ""
@@ -94,7 +95,7 @@ def make_cause(
     )
 
 
-def beside_limits(host: Host, limits: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def beside_limits(host: Host, limits: Iterable[LimitEntry]) -> list[dict[str, Any]]:
     """Return the findings that are reasons for a host's verdict, without those about the worst rows of given limits."""
     known = {row_of({**limit, **limit["worst"]}) for limit in limits}
     return [each for each in reasons_among(host.findings) if each["kind"] != OF_LIMIT or row_of(each) not in known]

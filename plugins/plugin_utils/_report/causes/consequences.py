@@ -7,14 +7,13 @@ figures that are derived from the measured ones. docs/causes.md lists the same c
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..._english.phrases import phrase
+from ..._english.phrases import capitalized, phrase
 from ..._estimate.commits import log_bytes
-from ..._judge.metrics import NOT_STARTED
+from ..._judge.metrics import NOT_STARTED, RESPONSES, find_metric
 from ..._run.columns import ALL_WORKERS, COMMITS
 from ..._run.words import Words, row_size_text
 from ..model import JudgedRow
@@ -22,8 +21,6 @@ from ..series import operations_text
 
 MESSAGE_BYTES = 2048
 _LOG = "log"
-
-_PERCENTILE = re.compile(r"(latency_time_weighted|latency|response)_p([0-9]+(?:_[0-9]+)?)\Z")
 
 _WORST = "[{on_worst}, ]"
 _OF_QUEUE_MANAGERS = {
@@ -104,17 +101,17 @@ class Excess:
     @property
     def longer(self) -> float | None:
         """The percentage of operations that take at least as long as the percentile; None for other metrics."""
-        found = _PERCENTILE.match(self.metric)
-        return 100 - float(found[2].replace("_", ".")) if found else None
+        found = find_metric(self.metric)
+        return float(100 * found.allowed_share) if found and found.allowed_share else None
 
     @property
     def key(self) -> str:
         """The key of the metric in the tables of consequences."""
-        found, longer = _PERCENTILE.match(self.metric), self.longer
-        if not found or longer is None:
+        if self.longer is None:
             return self.metric
-        kinds = {"latency_time_weighted": "weighted", "response": "response"}
-        return kinds.get(found[1], "many" if longer > 10 else "few")
+        if self.metric.startswith("latency_time_weighted_"):
+            return "weighted"
+        return "response" if self.metric.startswith(RESPONSES) else "many" if self.longer > 10 else "few"
 
 
 def consequence_of(excess: Excess) -> str:
@@ -155,7 +152,7 @@ def _sentence(template: str, excess: Excess, values: Mapping[str, Any]) -> str:
         share=longer,
         one_in=100 / longer if longer else None,
     )
-    return f"{text[0].upper()}{text[1:]}."
+    return f"{capitalized(text)}."
 
 
 def _of_hosts(excess: Excess) -> dict[str, Any]:

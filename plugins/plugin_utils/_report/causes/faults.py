@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from ..._english.parts import metric_text
+from ..._english.phrases import capitalized, metric_text
 from ..._judge.metrics import find_metric
 from ..._run.columns import COMMITS
 from ..._run.findings import BROKEN
 from ..._run.verdicts import rank
 from ..folding import and_list
 from ..model import Host, Model, only_just
-from ..series import at_text, operations_text
+from ..series import at_worst, operations_text, worst_text
 from . import advice
 from .cause import LIMIT, Cause, make_cause, who
 from .limits import (
@@ -141,7 +141,7 @@ def _statement(model: Model, symptom: str, groups: Sequence[LimitGroup], hosts: 
     are = advice.SYMPTOMS[symptom].hosts_are.replace("writes", model.words.timed)
     concerned = who(model, hosts)
     if not concerned:
-        return f"{are[0].upper()}{are[1:]}: {and_list([*figures, *more])}"
+        return f"{capitalized(are)}: {and_list([*figures, *more])}"
     several = "; the worst figures are" if len(hosts) > 1 else ":"
     return f"{concerned} {'is' if len(hosts) == 1 else 'are'} {are}{several} {and_list([*figures, *more])}"
 
@@ -156,8 +156,6 @@ def _figure(model: Model, group: LimitGroup, hosts: Sequence[Host]) -> str:
         named += f" of {operations_text(worst['stream'], worst['operation'])}"
     elif worst["operation"] == COMMITS:
         named += " of commits"
-    figure = ("at least " if worst["value_at_least"] else "") + write(worst["value"])
-    at = at_text(model.words, (worst["load_point"], worst["block_size_bytes"]))
     kind = "hard limit" if limit["hard"] else "limit"
     on = f", on {len(group.hosts)} of them" if len(group.hosts) < len(hosts) else ""
-    return f"{named} {figure}{at} ({kind} {write(limit['limit_value'])}{on})"
+    return f"{named} {worst_text(limit)}{at_worst(model.words, limit)} ({kind} {write(limit['limit_value'])}{on})"

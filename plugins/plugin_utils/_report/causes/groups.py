@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..._english.findings import in_words
 from ..._kinds import CHECK_MODE, KINDS
-from ..._run.findings import FORESEEN, OF_HISTORY, reasons_among
+from ..._run.findings import FORESEEN, OF_HISTORY, Finding, reasons_among
 from ..._run.findings import LIMIT as OF_LIMIT
 from ..._run.findings import QUALIFICATION as NOT_CERTIFIED
 from ..._run.verdicts import ERROR, GOOD, PASS, rank
@@ -79,7 +79,7 @@ def _views() -> dict[str, View]:
     return {kind.view.cause: kind.view for kind in (CHECK_MODE, *KINDS.values()) if kind.view.cause}
 
 
-def _texts(finding: Mapping[str, Any]) -> tuple[Any, ...]:
+def _texts(finding: Finding) -> tuple[Any, ...]:
     return tuple(sorted((key, value) for key, value in finding.items() if isinstance(value, str)))
 
 
@@ -101,7 +101,7 @@ def _name_in_text(host: str) -> re.Pattern[str] | None:
     return re.compile(rf"(?<!\w){re.escape(host)}(?!\w)") if host else None
 
 
-def _shape(finding: Mapping[str, Any], host: str) -> tuple[Any, ...]:
+def _shape(finding: Finding, host: str) -> tuple[Any, ...]:
     """Return a key for findings that are the same on several hosts: their texts without the name of the host and
     without words that contain a figure."""
     if finding["kind"] == FORESEEN:  # names of limits differ in figures, so figures matter

@@ -13,8 +13,8 @@ from typing import Any
 
 from ..._english.findings import in_words
 from ..._english.limits import why_text
-from ..._english.phrases import phrase
-from ..._judge.metrics import MARGIN, NOT_STARTED, find_metric
+from ..._english.phrases import capitalized, phrase
+from ..._judge.metrics import MARGIN, NOT_STARTED
 from ..._run.columns import ALL_WORKERS
 from ..._run.findings import (
     BROKEN,
@@ -32,7 +32,7 @@ from ..._run.verdicts import FAIL, GOOD, PASS
 from ..._run.words import Words
 from ..folding import and_list, fold_names, fold_sizes, natural, shorten
 from ..model import Host, JudgedRow, Model
-from ..series import at_text, operations_text
+from ..series import LimitEntry, at_worst, operations_text, worst_text
 from . import advice
 from .cause import LIMIT, LONGEST_TEXT, Cause, count, instead, make_cause, unexplained
 from .consequences import Excess, consequence_of, consequence_of_stream
@@ -53,7 +53,7 @@ class LimitGroup:
     """A limit, and the hosts that break it or leave it undecided for the same kind of reason. Each host has its entry
     of the limit and the rows with the same verdict, worst first."""
 
-    limit: dict[str, Any]
+    limit: LimitEntry
     verdict: str
     why: str
     on: list[NotKept] = field(default_factory=list)
@@ -99,14 +99,16 @@ def limit_groups(model: Model) -> list[LimitGroup]:
 
 def has_symptoms(group: LimitGroup) -> bool:
     """Return whether figures of rows explain why the limit is not met."""
-    return (
-        group.why not in _ADVICE
-        and group.limit["unit"] != MARGIN.unit
-        and group.limit["metric"] not in _ADVICE_BY_METRIC
-    )
+    return not _advice_key(group)
 
 
-def _is_told(host: Host, limit: dict[str, Any], ends: Sequence[Mapping[str, Any]]) -> bool:
+def _advice_key(group: LimitGroup) -> str:
+    """Return the key of the advice that applies regardless of the figures of rows; empty if it depends on them."""
+    by_metric = "headroom" if group.limit["unit"] == MARGIN.unit else _ADVICE_BY_METRIC.get(group.limit["metric"], "")
+    return _ADVICE.get(group.why, by_metric)
+
+
+def _is_told(host: Host, limit: LimitEntry, ends: Sequence[Mapping[str, Any]]) -> bool:
     """Return whether a limit is left out of the causes, because another cause of the host explains it.
 
     If the tester did not finish (``ends`` contains the reason), this explains limits without a measurement, and also a
@@ -131,13 +133,13 @@ def _is_told(host: Host, limit: dict[str, Any], ends: Sequence[Mapping[str, Any]
     )
 
 
-def _figure_of(limit: dict[str, Any]) -> tuple[str, ...]:
+def _figure_of(limit: LimitEntry) -> tuple[str, ...]:
     """Return the key of a limit's figure. The metric alone is not enough, because writes, commits and streams have the
     same metrics."""
     return limit["metric"], limit["worst"]["stream"], limit["worst"]["operation"]
 
 
-def badness(limit: dict[str, Any]) -> float:
+def badness(limit: LimitEntry) -> float:
     """Return the sort key of an entry of a limit. The worst figure comes first."""
     value = limit["worst"]["value"] or 0
     return value if limit["bound"] == "min" else -value
@@ -169,7 +171,7 @@ def joined(groups: Iterable[LimitGroup]) -> list[LimitGroup]:
     return found
 
 
-def _besides(limit: Mapping[str, Any], metric: str) -> str:
+def _besides(limit: LimitEntry, metric: str) -> str:
     """Return the text of a limit that follows another limit. It contains the metric only if the metrics of the two
     limits differ. Metrics are compared as a whole, because latency_p99_9 also begins with latency_p99."""
     return ("the hard limit " if limit["hard"] else "") + str(limit["limit"]).removeprefix(f"{metric} ").strip()
@@ -180,7 +182,7 @@ def _steps(group: LimitGroup) -> set[tuple[Any, ...]]:
     return {row.step for host, limit, rows in group.on for row in rows}
 
 
-def _strictness(limit: dict[str, Any]) -> float:
+def _strictness(limit: LimitEntry) -> float:
     value = limit["limit_value"] or 0
     return -value if limit["bound"] == "min" else value
 
@@ -233,13 +235,10 @@ _ADVICE_BY_METRIC = {NOT_STARTED: "pace", "capacity": "capacity", "target_operat
 
 
 def _advice_without_symptoms(model: Model, group: LimitGroup) -> str:
+    key = _advice_key(group)
     if group.why == NO_ROW and model.words.layout.by_stream:
-        return advice.OTHERS["no_stream"].text
-    if group.why in _ADVICE:
-        return advice.other(_ADVICE[group.why], instead(model))
-    if group.limit["unit"] == MARGIN.unit:
-        return advice.OTHERS["headroom"].text
-    return advice.OTHERS[_ADVICE_BY_METRIC[group.limit["metric"]]].text
+        key = "no_stream"
+    return advice.other(key, instead(model) if group.why in _ADVICE else None)
 
 
 Symptoms = dict[str, list[tuple[Host, str]]]
@@ -257,7 +256,7 @@ def _symptoms(group: LimitGroup, look: Look) -> Symptoms:
 def seen(model: Model, symptoms: Symptoms, hosts: int) -> str:
     """Return a sentence about the symptoms of a number of hosts."""
     text = "; ".join(_seen(model, hosts, key, on) for key, on in symptoms.items())
-    return text and f"{text[0].upper()}{text[1:]}."
+    return text and f"{capitalized(text)}."
 
 
 def next_step(symptoms: Symptoms) -> str:
@@ -332,9 +331,9 @@ def _statement(model: Model, group: LimitGroup) -> str:
     )
 
 
-def fold_list(texts: Sequence[str], most: int = 3) -> str:
+def fold_list(texts: Sequence[str]) -> str:
     """Format a list of texts. If there are too many texts, the last ones are replaced with their number."""
-    return and_list([*texts[:most], f"{len(texts) - most} more limits"] if len(texts) > most + 1 else texts)
+    return and_list([*texts[:3], f"{len(texts) - 3} more limits"] if len(texts) > 4 else texts)
 
 
 def _at(model: Model, group: LimitGroup) -> str:
@@ -377,15 +376,7 @@ def _workers(rows: Iterable[JudgedRow], loads: Sequence[int], words: Words) -> s
 def _worst(model: Model, group: LimitGroup) -> str:
     """Return the worst figure and its row."""
     host, limit, dummy = group.on[0]
-    worst, metric = limit["worst"], find_metric(str(limit["metric"]))
-    if worst["value"] is None:
+    if limit["worst"]["value"] is None:
         return ""
-    return phrase(
-        "; worst [{at_least} ]{figure}[ on {host}]{at}",
-        {
-            "at_least": "at least" if worst["value_at_least"] else "",
-            "figure": metric.kind.format(worst["value"]) if metric else worst["value"],
-            "host": "" if len(model.hosts) == 1 else shorten(host.label),
-            "at": at_text(model.words, (worst["load_point"], worst["block_size_bytes"])),
-        },
-    )
+    on = "" if len(model.hosts) == 1 else f" on {shorten(host.label)}"
+    return f"; worst {worst_text(limit)}{on}{at_worst(model.words, limit)}"

@@ -20,7 +20,7 @@ from ..._run.columns import ALL_WORKERS, Step
 from ..._run.findings import PLATEAU
 from ..._run.verdicts import INCONCLUSIVE
 from ..model import Host, JudgedRow
-from ..series import at_text
+from ..series import Figures, LimitEntry, at_text
 
 SEVERAL_TIMES = 3.0
 """If slow writes take at least this many times as long as fast ones, they are treated as a separate kind."""
@@ -65,19 +65,19 @@ class Suspect:
     applies."""
 
     host: Host
-    limit: Mapping[str, Any]
-    rows: Sequence[Mapping[str, Any]]
+    limit: LimitEntry
+    rows: Sequence[Figures]
 
     @property
     def is_latency(self) -> bool:
         """Whether the limit is on a latency."""
         return self.limit["unit"] == "ns"
 
-    def at(self, row: Mapping[str, Any]) -> str:
+    def at(self, row: Figures) -> str:
         """Return the step of a row, as text that follows its figures."""
         return at_text(self.host.words, self.host.words.layout.step_of(row))
 
-    def text(self, template: str, row: Mapping[str, Any]) -> str:
+    def text(self, template: str, row: Figures) -> str:
         """Return the figures of a row in words, with its step."""
         return phrase(template, row) + self.at(row)
 
@@ -104,7 +104,7 @@ class Suspect:
 
 
 def symptoms_of(
-    host: Host, limit: Mapping[str, Any], decisive: Sequence[JudgedRow], medians: Medians
+    host: Host, limit: LimitEntry, decisive: Sequence[JudgedRow], medians: Medians
 ) -> list[tuple[str, str]]:
     """Return symptoms as (key, figures): the best explanation of why a limit is not met, and whether the volume differs
     from its class."""
@@ -230,6 +230,6 @@ def _smallest(host: Host) -> tuple[Step, float] | None:
     return layout.step_of(row), row["latency_mean_ns"]
 
 
-def _step(row: Mapping[str, Any]) -> tuple[Any, ...]:
+def _step(row: Figures) -> tuple[Any, ...]:
     """Return the identity of a row's step, in the form of JudgedRow.step."""
     return row["load_point"], row["block_size_bytes"], row["stream"], row["operation"]

@@ -171,12 +171,12 @@ def upright_grid(axis: LogAxis, title: str, write: Callable[[float], str] = form
     return joined(parts)
 
 
-def level_grid(ticks: Iterable[tuple[float, str]], title: str, top: float = TOP, bottom: float = BOTTOM) -> Markup:
+def level_grid(ticks: Iterable[tuple[float, str]], title: str, bottom: float = BOTTOM) -> Markup:
     """Return the grid of a horizontal axis from places and their texts; texts that would touch the previous one are
     left out."""
     parts, end = [text("axis", (LEFT + RIGHT) / 2, bottom + 32, title, "middle")], -math.inf
     for x, words in ticks:
-        parts.append(path("grid", "M{:.1f} {:.0f}V{:.0f}", x, top, bottom))
+        parts.append(path("grid", "M{:.1f} {:.0f}V{:.0f}", x, TOP, bottom))
         half = 3.8 * len(words)
         if x - half > end:
             parts.append(text("axis", x, bottom + 15, words, "middle"))

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from markupsafe import Markup
 
 from ....module_utils._units import format_duration
+from ..._english.phrases import capitalized
 from ..._run.words import Words
 from ..figures import colours_of, shown_loads, shown_series
 from ..model import Host
@@ -134,8 +135,7 @@ def _percentile_text(
 ) -> str:
     furthest, points = max(curves.items(), key=lambda item: item[1][-1][1])
     drawn = f"Curves end where fewer than {BEYOND} {words.shown_operation}s took longer."
-    named = f"{furthest.label[0].upper()}{furthest.label[1:]}"
-    text = f"{drawn} {named} {words.goes} furthest: {format_duration(points[-1][1])}."
+    text = f"{drawn} {capitalized(furthest.label)} {words.goes} furthest: {format_duration(points[-1][1])}."
     crosses = ", ".join(f"{format_duration(value)} at {100 * share:g} %" for share, value in limits)
     return (
         f"{text} Crosses are the tightest limits that judge any of these {words.series}: {crosses}."

@@ -29,6 +29,8 @@ MARKS = {"method_version": "M", "kernel": "K", "device_firmware": "F", "mount_op
 OTHER_MARK = "\u2022"
 IMPORTED_MARK = "\u25c7"
 
+Certificates = Sequence[Mapping[str, Any]]
+
 _LEFT, _RIGHT, _TOP, _BOTTOM = 48, 10, 20, 36
 _MOST_DATES = 6
 _DATE = 62
@@ -38,9 +40,7 @@ _TICK_DISTANCE = 14
 _WIDEST = (math.log(0.1), math.log(10))
 
 
-def chart(
-    series: Mapping[str, Any], certificates: Sequence[Mapping[str, Any]], events: Iterable[Mapping[str, Any]]
-) -> Markup:
+def chart(series: Mapping[str, Any], certificates: Certificates, events: Iterable[Mapping[str, Any]]) -> Markup:
     """Return the chart of one figure, or "" if no certificate contains it."""
     rates = series["figure"].endswith("_per_s")
     left_out = {each["place"] for each in series["left_out"]}
@@ -94,7 +94,7 @@ class _Canvas:
             yield self.level("grid" if tick else "zero", math.log1p(tick))
             yield text("tick", _LEFT - 5, heights[tick] + 3, f"{100 * tick:+.0f}%" if tick else "usual", "end")
 
-    def dates(self, certificates: Sequence[Mapping[str, Any]]) -> list[Markup]:
+    def dates(self, certificates: Certificates) -> list[Markup]:
         """Return the day of some certificates, including the first and the last; with the time of day if days
         repeat."""
         last = len(certificates) - 1
@@ -123,7 +123,7 @@ class _Canvas:
             for place in shown
         ]
 
-    def marks(self, certificates: Sequence[Mapping[str, Any]]) -> Iterator[Markup]:
+    def marks(self, certificates: Certificates) -> Iterator[Markup]:
         """Yield a mark below each certificate that was imported, and letters below each certificate before which
         something changed."""
         for place, certificate in enumerate(certificates):

@@ -159,30 +159,19 @@ def _heading(strip: Strip) -> list[Markup]:
     return parts
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
-    """A host: its verdict, and the largest share that it uses of a limit. At 1, the limit is fully used; above 1, it is
-    broken."""
-
-    label: str
-    verdict: str
-    share: float
-
-
-def limit_use_chart(uses: Sequence[Use], label: str) -> Markup:
-    """Return the picture; empty if there are no hosts. ``label`` describes what it shows."""
-    if not uses:
-        return Markup("")
-    shares = [min(_MOST, max(_LEAST, use.share)) for use in uses]
+def limit_use_chart(uses: Sequence[tuple[str, float]], label: str) -> Markup:
+    """Return the picture of some hosts, given by their verdicts and the largest shares that they use of a limit. At 1,
+    the limit is fully used; above 1, it is broken. ``label`` describes what the picture shows."""
+    uses = [(verdict, min(_MOST, max(_LEAST, share))) for verdict, share in uses]
+    shares = [share for _verdict, share in uses]
     axis = LogAxis(
         min(math.log10(min(shares)), -1.0) - _USE_ROOM, max(math.log10(max(shares)), 0.3) + _USE_ROOM, 0, WIDTH
     )
     limit, shown = axis.place(1.0), [tick for tick in axis.round_values((1, 2, 5)) if tick != 1.0]
-    verdicts = [(use.verdict, share) for use, share in zip(uses, shares, strict=True)]
     kinds = (
-        Marks("passes", [share for verdict, share in verdicts if verdict == PASS]),
-        Marks("neither", [share for verdict, share in verdicts if verdict not in (PASS, FAIL)]),
-        Marks("fails", [share for verdict, share in verdicts if verdict == FAIL], is_upright=True),
+        Marks("passes", [share for verdict, share in uses if verdict == PASS]),
+        Marks("neither", [share for verdict, share in uses if verdict not in (PASS, FAIL)]),
+        Marks("fails", [share for verdict, share in uses if verdict == FAIL], is_upright=True),
     )
     area = path("beyond", "M{0:.1f} 0H{1}V{2}H{0:.1f}Z", limit, WIDTH, HEIGHT)
     drawn = overview(axis, shown, kinds, area, [upright("limit", limit, 0, HEIGHT)], len(uses), label)

@@ -19,6 +19,7 @@ from ..._run.columns import ALL_WORKERS
 from ..._run.words import size_text
 from ..changes import compared_rows
 from ..model import Host
+from ..series import Figures
 from .axes import LEFT, MOST_LOADS, RIGHT, LogAxis, thinned
 from .plot import Curve, Level, Plot
 
@@ -46,13 +47,13 @@ def _shown(loads: Mapping[int, list[Mapping[str, Any]]]) -> list[tuple[int, list
     return [(load, loads[load]) for load in thinned(sorted(loads), MOST_LOADS) if _sizes(loads[load])]
 
 
-def _sizes(rows: Sequence[Mapping[str, Any]]) -> list[int]:
+def _sizes(rows: Sequence[Figures]) -> list[int]:
     """Return the block sizes of a chart; none if there are fewer than two."""
     sizes = sorted({row["block_size_bytes"] for row in rows if any(row.get(column) for name, column in SERIES)})
     return sizes if len(sizes) > 1 else []
 
 
-def _chart(host: Host, load: str, rows: Sequence[Mapping[str, Any]]) -> Markup:
+def _chart(host: Host, load: str, rows: Sequence[Figures]) -> Markup:
     sizes = _sizes(rows)
     lines = {
         name: sorted((row["block_size_bytes"], row[column]) for row in rows if row.get(column))
@@ -78,7 +79,7 @@ def _chart(host: Host, load: str, rows: Sequence[Mapping[str, Any]]) -> Markup:
     return plot.chart("latency", f"{what} over {host.words.size}{load}", described)
 
 
-def _before(host: Host, rows: Sequence[Mapping[str, Any]]) -> list[tuple[int, float]]:
+def _before(host: Host, rows: Sequence[Figures]) -> list[tuple[int, float]]:
     """Return the means of the runs with which the host was compared, by block size, for the load and the stream of some
     rows."""
     if host.comparison.get("figure") != "latency_mean_ns":

@@ -15,6 +15,7 @@ from typing import Any
 from markupsafe import Markup
 
 from ....module_utils._units import format_duration
+from ..._english.phrases import capitalized
 from ..._run.columns import ALL_WORKERS
 from ..figures import colours_of, is_behind, shown_series
 from ..model import Host
@@ -157,9 +158,8 @@ def _description(
 ) -> str:
     steepest, points = max(curves.items(), key=lambda item: item[1][-1][1] / item[1][0][1])
     (first, before), (last, after) = points[0], points[-1]
-    name = f"{steepest.label[0].upper()}{steepest.label[1:]}"
     parts = [
-        f"{name}: {format_duration(before)} at {host.words.load_text(first)} and "
+        f"{capitalized(steepest.label)}: {format_duration(before)} at {host.words.load_text(first)} and "
         f"{format_duration(after)} at {host.words.load_text(last)}."
     ]
     if bounds:

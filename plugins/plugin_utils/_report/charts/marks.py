@@ -2,7 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Draws marks for many hosts along one line, in a picture that fills any width. Positions are shares of the width, and
+"""Draws marks for many hosts along one line, such as the remaining days of their certificates, in a picture that
+fills any width. Positions are shares of the width, and
 the style prevents strokes from being stretched.
 
 Marks at the same place are piled up. A pile that would not fit is drawn as one bar, in which each host has the same
@@ -12,12 +13,13 @@ height, so that the picture stays small and legible with any number of hosts.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from .axes import Axis, joined, path
+from ....module_utils._units import format_count
+from .axes import Axis, joined, path, round_steps
 
 WIDTH, HEIGHT = 1000, 66
 """The width of pictures in their own units, regardless of their width on the screen, and the height of an overview."""
@@ -32,6 +34,11 @@ _LEAST = 3
 """The height of the shortest bar in pixels."""
 _TICK, _TICK_IF_NARROW = 8, 16
 """The free space around the text of a tick, in percent of the width, and the same for narrow screens."""
+
+_LANE = 18
+_COLUMNS = 80
+"""The number of marks side by side in a lane."""
+_TICK_DAYS = (1, 2, 7, 14, 30, 60, 90, 180, 365, 3650, 36500)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,3 +145,53 @@ def ticks(places: Iterable[tuple[float, str]]) -> Markup:
             )
         )
     return Markup('<svg class="ticks" width="100%" height="15" aria-hidden="true">{}</svg>').format(joined(parts))
+
+
+def expiry_chart(days_left: Sequence[int], expiring_days: int, size: int) -> Markup:
+    """Return the picture of the remaining days of certificates; empty if there are none. ``size`` is the number of
+    volumes of the fleet."""
+    if not days_left:
+        return Markup("")
+    last = max(*days_left, expiring_days, 1) * 1.02
+    axis, shown = Axis(0, last, 12, WIDTH - 12), round_steps(last, _TICK_DAYS)
+    soon = [days for days in days_left if days < expiring_days]
+    later = [days for days in days_left if days >= expiring_days]
+    area = path("soon", "M0 0H{:.1f}V{}H0Z", axis.place(expiring_days), HEIGHT)
+    label = (
+        f"{format_count(len(days_left))} certified volumes by the days that their certificates have left: from "
+        f"{min(days_left)} to {max(days_left)}; {format_count(len(soon))} with fewer than {expiring_days}."
+    )
+    drawn = overview(axis, shown, (Marks("passes", later), Marks("soon-mark", soon)), area, (), size, label)
+    return drawn + ticks((axis.place(tick), f"{tick} d" if tick else "today") for tick in shown)
+
+
+def lanes(counts: Mapping[str, int], size: int) -> list[tuple[str, int, Markup]]:
+    """Return the name, the number of volumes and the picture of each lane that has volumes. A lane has a mark for each
+    volume or, if there is not enough room, a bar to scale."""
+    shown = {name: count for name, count in counts.items() if count}
+    return [
+        (
+            name,
+            count,
+            picture(
+                _LANE,
+                f"{format_count(count)} {name}",
+                [_lane_bar(count / max(shown.values())) if has_bars(shown) else _lane_row(count, size)],
+            ),
+        )
+        for name, count in shown.items()
+    ]
+
+
+def has_bars(counts: Mapping[str, int]) -> bool:
+    """Return whether lanes are bars instead of marks."""
+    return max(counts.values(), default=0) > _COLUMNS
+
+
+def _lane_bar(share: float) -> Markup:
+    return path("fails lane", "M0 {:.1f}H{:.1f}", _LANE / 2, max(2.0, share * WIDTH))
+
+
+def _lane_row(count: int, size: int) -> Markup:
+    marks = Marks("fails", [6.0 + 12 * number for number in range(count)], is_upright=True)
+    return piles([marks], Axis(0, WIDTH, 0, WIDTH), _LANE - 4, 2 - _LANE, size_of(size))

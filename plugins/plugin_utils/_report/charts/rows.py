@@ -8,15 +8,15 @@ are from their limits."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from markupsafe import Markup
 
 from ....module_utils._units import format_number
 from ..._judge.closest_limit import used_share
 from ..changes import interval, percent
+from ..series import LimitEntry
 from .axes import Axis, LogAxis, apart, joined, path
 
 WIDTH, HEIGHT = 210, 22
@@ -123,7 +123,7 @@ def change_picture(
     return row_picture(parts, f"{percent(change)}, {interval(lower, upper)}")
 
 
-def limit_bar(limit: Mapping[str, Any]) -> Markup:
+def limit_bar(limit: LimitEntry) -> Markup:
     """Return how far the worst row of a limit of the model is from the limit, and with what certainty: the limit is in
     the middle, and worse values are to the right. The bar is empty if nothing was measured."""
     found = _ratios(limit)
@@ -142,7 +142,7 @@ def limit_bar(limit: Mapping[str, Any]) -> Markup:
     )
 
 
-def _ratios(limit: Mapping[str, Any]) -> tuple[float, float | None, str] | None:
+def _ratios(limit: LimitEntry) -> tuple[float, float | None, str] | None:
     """Return the ratio of the measured value to the limit, the ratio of its confidence bound to the limit, and the
     measured value."""
     worst, allowed = limit["worst"], _ALLOWED.get(str(limit["metric"]))

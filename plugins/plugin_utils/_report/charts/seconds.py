@@ -16,7 +16,7 @@ from markupsafe import Markup
 from ....module_utils._units import format_duration, format_number
 from ..._english.phrases import plural
 from ..._run.words import Words, mean_size_text, size_text
-from ..series import stream_text
+from ..series import Figures, stream_text
 from .axes import LEFT, RIGHT, WIDTH, Axis, joined, round_steps, thinned
 from .plot import Curve, Marks, Plot
 
@@ -34,9 +34,7 @@ _HEIGHT = 190
 _BOTTOM = 152
 
 
-def seconds_charts(
-    intervals: Sequence[Mapping[str, Any]], words: Words, slowest: Sequence[Mapping[str, Any]] = ()
-) -> list[Markup]:
+def seconds_charts(intervals: Sequence[Figures], words: Words, slowest: Sequence[Figures] = ()) -> list[Markup]:
     """Return a chart for each stream of a step that was measured for at least two whole seconds. ``slowest`` contains
     rows of stalls.csv."""
     streams: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
@@ -49,11 +47,11 @@ def seconds_charts(
     ]
 
 
-def _stream_of(row: Mapping[str, Any]) -> tuple[Any, ...]:
+def _stream_of(row: Figures) -> tuple[Any, ...]:
     return row["step"], row["stream"], row["operation"]
 
 
-def stalls(seconds: Sequence[Mapping[str, Any]], slowest: Sequence[Mapping[str, Any]]) -> list[tuple[float, float]]:
+def stalls(seconds: Sequence[Figures], slowest: Sequence[Figures]) -> list[tuple[float, float]]:
     """Return the start (in seconds) and the latency of those writes of a step that are stalls, longest first."""
     known = sorted(second["latency_p99_ns"] for second in seconds if second["latency_p99_ns"])
     least = max(STALL_NS, STALL_TIMES * known[len(known) // 2] if known else 0)
@@ -61,7 +59,7 @@ def stalls(seconds: Sequence[Mapping[str, Any]], slowest: Sequence[Mapping[str, 
     return sorted(found, key=lambda stall: -stall[1])[:MOST_STALLS]
 
 
-def _figure(seconds: Sequence[Mapping[str, Any]], words: Words, slowest: Sequence[Mapping[str, Any]]) -> Markup:
+def _figure(seconds: Sequence[Figures], words: Words, slowest: Sequence[Figures]) -> Markup:
     first = seconds[0]
     figures = {name: _condensed(second[f"latency_{name}_ns"] for second in seconds) for name in ("max", "p99")}
     known = [value for values in figures.values() for value in values if value]
@@ -100,7 +98,7 @@ def _figure(seconds: Sequence[Mapping[str, Any]], words: Words, slowest: Sequenc
     )
 
 
-def _row_text(row: Mapping[str, Any], words: Words) -> str:
+def _row_text(row: Figures, words: Words) -> str:
     if words.layout.by_stream:
         return f"{stream_text(row['stream'], row['operation'])}, {words.load_text(row['load_point'])}"
     if words.layout.mixed:

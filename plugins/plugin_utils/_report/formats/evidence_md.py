@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ....module_utils._units import format_count
-from ..._judge.metrics import find_metric
 from ..._options.table import SHOWN
 from ..._run.columns import ALL_WORKERS
 from ..._run.table_reader import printable
@@ -28,7 +27,7 @@ from ..folding import and_list, fold_names, shorten
 from ..headroom import capacity_lines
 from ..model import Host, Model, ShownProfile
 from ..overview import parameters_of, qualifies_of
-from ..series import at_text, judges_text
+from ..series import Figures, LimitEntry, at_worst, judges_text, worst_text
 from ..template import render_template
 
 FILE = "evidence.md"
@@ -45,41 +44,20 @@ LONGEST_TEXT = 300
 
 _FILES = ("run.json", "verdict.json", "results.csv", "report.json")
 """The files whose SHA-256 identifies the run in this document."""
+_WAIVER_KEYS = ("host", "metric", "owner", "until", "reason")
 _LIMIT_VERDICTS = (FAIL, INCONCLUSIVE, WARN, PASS)
-
-
-@dataclass(frozen=True)
-class _Finding:
-    """A cause, the reasons for the waivers that cover it (empty if there are none), and whether a waiver could cover
-    it."""
-
-    cause: Cause
-    waiver: str
-    may_be_waived: bool
-
-
-@dataclass(frozen=True)
-class _Waiver:
-    """A waiver of the profile, and whether a judgement of this run used it."""
-
-    host: str
-    metric: str
-    owner: str
-    until: str
-    reason: str
-    is_used: bool
 
 
 @dataclass
 class _Kept:
     """How many volumes have each verdict on a limit, and the worst figure."""
 
-    limit: dict[str, Any]
+    limit: LimitEntry
     rows: str
     verdicts: Counter[str] = field(default_factory=Counter)
     worst: tuple[Host, dict[str, Any]] | None = None
 
-    def add(self, host: Host, limit: dict[str, Any]) -> None:
+    def add(self, host: Host, limit: LimitEntry) -> None:
         """Count a volume."""
         self.verdicts[limit["verdict"]] += 1
         if limit["worst"]["value"] is not None and (self.worst is None or _badness(limit) < _badness(self.worst[1])):
@@ -96,20 +74,12 @@ class _Kept:
         if self.worst is None:
             return "no figure"
         host, limit = self.worst
-        worst, metric = limit["worst"], find_metric(str(limit["metric"]))
-        value = metric.kind.format(worst["value"]) if metric else str(worst["value"])
-        at = at_text(host.words, (worst["load_point"], worst["block_size_bytes"]))
-        return f"{'at least ' if worst['value_at_least'] else ''}{value}{at} on {shorten(host.label)}"
+        return f"{worst_text(limit)}{at_worst(host.words, limit)} on {shorten(host.label)}"
 
 
 def render(model: Model) -> Iterator[str]:
     """Yield the text of the document piece by piece."""
-    found, kept, waivers, parameters = (
-        causes(model),
-        list(_kept(model.hosts)),
-        _waivers(model),
-        dict(parameters_of(model)),
-    )
+    found, parameters = causes(model), dict(parameters_of(model))
     return render_template(
         "evidence.md.j2",
         model=model,
@@ -119,23 +89,22 @@ def render(model: Model) -> Iterator[str]:
         parameters=[(name, parameters[name]) for name in SHOWN if name in parameters],
         profile=_profile(model),
         qualifies=qualifies_of(model),
-        criteria=[
-            (text, limit, shorten(printable(limit.source), LONGEST_TEXT))
-            for text, limit in model.criteria[:SHOWN_CRITERIA]
-        ],
-        criteria_left=max(0, len(model.criteria) - SHOWN_CRITERIA),
         verdicts=_verdicts(model),
         limit_verdicts=_LIMIT_VERDICTS,
-        kept=kept[:SHOWN_CRITERIA],
-        kept_left=max(0, len(kept) - SHOWN_CRITERIA),
-        findings=[
-            _Finding(cause, _waiver_of(model, cause), _may_be_waived(model, cause)) for cause in found[:SHOWN_FINDINGS]
-        ],
-        findings_left=max(0, len(found) - SHOWN_FINDINGS),
-        waivers=waivers[:SHOWN_WAIVERS],
-        waivers_left=max(0, len(waivers) - SHOWN_WAIVERS),
+        **_first("criteria", model.criteria, SHOWN_CRITERIA),
+        source_of=lambda limit: shorten(printable(limit.source), LONGEST_TEXT),
+        **_first("kept", _kept(model.hosts), SHOWN_CRITERIA),
+        **_first("findings", found, SHOWN_FINDINGS),
+        waiver_of=lambda cause: _waiver_of(model, cause),
+        may_be_waived=lambda cause: _may_be_waived(model, cause),
+        **_first("waivers", _waivers(model), SHOWN_WAIVERS),
         digests=[(name, _sha256(os.path.join(model.path, name))) for name in _FILES],
     )
+
+
+def _first(name: str, items: Sequence[Any], most: int) -> dict[str, Any]:
+    """Return the items that are shown and the number of the others, as variables of the template."""
+    return {name: items[:most], f"{name}_left": max(0, len(items) - most)}
 
 
 def _identity(model: Model) -> list[tuple[str, str]]:
@@ -221,7 +190,7 @@ def _described_scope(model: Model, loads: str) -> list[tuple[str, str]]:
     ]
 
 
-def _is_stream(figures: Mapping[str, Any]) -> bool:
+def _is_stream(figures: Figures) -> bool:
     """Return whether a row is about an operation of a stream, for all workers together."""
     return figures["worker"] == ALL_WORKERS and figures["stream"] != ALL_WORKERS
 
@@ -290,26 +259,26 @@ def _verdicts(model: Model) -> list[tuple[str, int, str]]:
     return [(verdict, len(names), fold_names(names)) for verdict, names in by_verdict.items()]
 
 
-def _kept(hosts: Iterable[Host]) -> Iterable[_Kept]:
+def _kept(hosts: Iterable[Host]) -> list[_Kept]:
     found: dict[tuple[Any, ...], _Kept] = {}
     for host in hosts:
         for limit in host.limits:
             found.setdefault(
                 (limit["limit"], limit["rows"], limit["hard"], limit["severity"]), _Kept(limit, _judges(host, limit))
             ).add(host, limit)
-    return found.values()
+    return list(found.values())
 
 
-def _judges(host: Host, limit: Mapping[str, Any]) -> str:
+def _judges(host: Host, limit: LimitEntry) -> str:
     return judges_text(host.words, limit["rows"], str(limit["metric"]), bool(limit["hard"]))
 
 
-def _badness(limit: dict[str, Any]) -> tuple[int, float]:
+def _badness(limit: LimitEntry) -> tuple[int, float]:
     return badness({"verdict": limit["verdict"], "value": limit["worst"]["value"], "bound": limit["bound"]})
 
 
-def _waivers(model: Model) -> list[_Waiver]:
-    """Return the waivers of all profiles of the run."""
+def _waivers(model: Model) -> list[dict[str, Any]]:
+    """Return the waivers of all profiles of the run, and whether a judgement of this run used them."""
     used = {
         (shorten(host.host, LONGEST_TEXT), about)
         for host in model.hosts
@@ -318,14 +287,12 @@ def _waivers(model: Model) -> list[_Waiver]:
         for about in (limit["metric"], limit["limit_id"])
     }
     stated = {_parts(waiver) for profile in model.profiles for waiver in profile.data.get("waivers") or []}
-    return [_Waiver(*parts, is_used=parts[:2] in used) for parts in sorted(stated)]
+    return [{**dict(zip(_WAIVER_KEYS, parts)), "is_used": parts[:2] in used} for parts in sorted(stated)]
 
 
 def _parts(waiver: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(
-        shorten(printable(str(waiver.get(key) or (waiver.get("id") if key == "metric" else "") or "")), LONGEST_TEXT)
-        for key in ("host", "metric", "owner", "until", "reason")
-    )
+    known = {**waiver, "metric": waiver.get("metric") or waiver.get("id")}
+    return tuple(shorten(printable(str(known.get(key) or "")), LONGEST_TEXT) for key in _WAIVER_KEYS)
 
 
 def _waiver_of(model: Model, cause: Cause) -> str:

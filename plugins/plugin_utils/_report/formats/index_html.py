@@ -12,6 +12,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ..._english.phrases import capitalized
 from ..._options.table import repeated_defaults
 from ..._run.table_reader import printable
 from ..._run.verdicts import FAIL, INCONCLUSIVE, PASS, WARN
@@ -19,11 +20,11 @@ from ..causes.groups import causes
 from ..charts.fleet import MOST_STRIPS, fleet_chart
 from ..charts.latency import latency_charts
 from ..folding import brief
-from ..headroom import worst_use, worst_use_text
+from ..headroom import share_text, worst_use, worst_use_text
 from ..model import Host, Model
 from ..overview import counts_of, parameters_of, qualifies_of, steps_of, waivers_of
-from ..page.fleet import LEVELS, FleetRow, classes_of, filters_of, level, limit_use_of, strips_of, used_text
-from ..page.host import HostSection
+from ..page.fleet import LEVELS, classes_of, filters_of, fleet_row, level, limit_use_of, strips_of
+from ..page.host import host_section
 from ..page.parts import CLASSES, SIGNS, badge, host_link, versions
 from ..template import render_page, render_part
 
@@ -97,7 +98,7 @@ def _worst_use(model: Model) -> str:
     """Return a sentence about the largest share of a limit that is used; empty if nothing was judged."""
     use = worst_use(model)
     text = worst_use_text(use, alone=len(model.hosts) == 1) if use else ""
-    return text and f"{text[0].upper()}{text[1:]}."
+    return text and f"{capitalized(text)}."
 
 
 def _sections(model: Model, hosts: Sequence[Host]) -> list[Markup]:
@@ -106,7 +107,7 @@ def _sections(model: Model, hosts: Sequence[Host]) -> list[Markup]:
     room = MOST_DETAILS if len(model.hosts) < LARGE else MOST_DETAILS_OF_LARGE
     run_parameters, defaults = model.run.get("parameters") or {}, repeated_defaults()
     for number, host in enumerate(hosts, 1):
-        view = HostSection(host, number, len(model.hosts) == 1, run_parameters, defaults)
+        view = host_section(host, number, len(model.hosts) == 1, run_parameters, defaults)
         section = render_part("page/host.html.j2", host=view, model=model, badge=badge, brief=brief)
         room -= len(section)
         if room < 0 and sections:
@@ -144,7 +145,7 @@ def _fleet(model: Model, shown: Sequence[Host], detailed: int) -> dict[str, Any]
     volume_classes = classes_of(model.hosts) if len(model.hosts) > 1 else []
     return {
         "rows": _Each(
-            lambda place: FleetRow(shown[place], place + 1 if place < detailed else None, steps, filters), len(shown)
+            lambda place: fleet_row(shown[place], place + 1 if place < detailed else None, steps, filters), len(shown)
         ),
         "filters": filters,
         "compared": any(host.comparison for host in model.hosts),
@@ -158,7 +159,7 @@ def _fleet(model: Model, shown: Sequence[Host], detailed: int) -> dict[str, Any]
         "levels": LEVELS,
         "level_signs": {name: _LEVEL_SIGNS.get(name, SIGNS[PASS]) for name, text in LEVELS},
         "level": level,
-        "used_text": used_text,
+        "share_text": share_text,
     }
 
 

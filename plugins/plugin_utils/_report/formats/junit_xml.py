@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from ..._english.findings import in_words
@@ -19,6 +18,7 @@ from ..._english.limits import and_others
 from ..._run.verdicts import ERROR, FAIL, GOOD, INCONCLUSIVE, MISSING, PASS, UNQUALIFIED, UNREACHABLE, WARN
 from ..causes.cause import beside_limits
 from ..model import NOT_MEASURED, Host, Model
+from ..series import LimitEntry
 
 FILE = "junit.xml"
 
@@ -125,7 +125,7 @@ def _measurement(host: Host) -> Case:
     return Case(name, host.verdict, reasons[0] if reasons else host.verdict, "\n".join([*reasons, *host.notes]))
 
 
-def _limit_case(limit: dict[str, Any]) -> Case:
+def _limit_case(limit: LimitEntry) -> Case:
     name = f"{limit['limit']} ({limit['rows']})" if limit["rows"] else limit["limit"]
     reason = and_others(limit["worst"]["reason"], max(0, limit["rows_not_passed"] - 1))
     return Case(name, limit["verdict"], _named(limit["limit_id"], reason))

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..._run import open_metrics as om
@@ -15,6 +15,7 @@ from ..._run.table_reader import printable
 from ..._run.verdicts import WORST_FIRST
 from ..headroom import used_limits
 from ..model import Host, Model
+from ..series import Figures, LimitEntry
 
 FILE = "logdisk.prom"
 
@@ -36,6 +37,8 @@ _OF_STREAMS = (
 )
 """The labels of the figures."""
 
+Labelled = list[tuple[Host, str]]
+"""The hosts, each with the labels that identify it."""
 Used = list[tuple[float, dict[str, Any]]]
 """The share of each limit that a host uses, largest first."""
 OPTION, ALL = "gate_metrics", "all"
@@ -57,90 +60,92 @@ def render(model: Model) -> Iterator[str]:
     yield om.END
 
 
+def _family(name: str, text: str, samples: Iterable[tuple[str, float]]) -> Iterator[str]:
+    """Yield a metric with its samples, given by their labels and values."""
+    yield om.family(name, text)
+    for own, value in samples:
+        yield om.sample(name, own, value)
+
+
 def _run(model: Model) -> Iterator[str]:
     """Yield the samples about the whole run."""
-    version = printable(str(model.run.get("collection_version") or ""))
     about = om.labels(
         {
             "run_id": model.run_id,
             "profile": ", ".join(profile.text for profile in model.profiles),
-            "collection_version": version,
+            "collection_version": printable(str(model.run.get("collection_version") or "")),
         }
     )
-    yield om.family("logdisk_run_info", "Always 1; the labels name the run and the profiles that judged its hosts.")
-    yield om.sample("logdisk_run_info", about, 1)
-    yield om.family("logdisk_run_certified", "Whether the run certifies all of its hosts.")
-    yield om.sample("logdisk_run_certified", "", int(model.fleet["certified"]))
-    yield om.family("logdisk_run_gate_failed", "Whether the gate stops the run.")
-    yield om.sample("logdisk_run_gate_failed", "", int(model.fleet["gate_failed"]))
+    told = "Always 1; the labels name the run and the profiles that judged its hosts."
+    yield from _family("logdisk_run_info", told, [(about, 1)])
+    certified, failed = int(model.fleet["certified"]), int(model.fleet["gate_failed"])
+    yield from _family("logdisk_run_certified", "Whether the run certifies all of its hosts.", [("", certified)])
+    yield from _family("logdisk_run_gate_failed", "Whether the gate stops the run.", [("", failed)])
 
 
-def _verdicts(model: Model, hosts: list[tuple[Host, str]], every: bool) -> Iterator[str]:
+def _verdicts(model: Model, hosts: Labelled, every: bool) -> Iterator[str]:
     known = (*WORST_FIRST, *filter(None, [model.kind.without_verdict]))
     yield om.family("logdisk_run_verdict", "Whether this is the verdict on the volume.")
     for host, own in hosts:
         yield om.states("logdisk_run_verdict", own, "verdict", known if every else (host.verdict,), host.verdict)
-    yield om.family("logdisk_run_volume_certified", "Whether the run certifies the volume.")
-    for host, own in hosts:
-        yield om.sample("logdisk_run_volume_certified", own, int(host.certified))
+    certified = ((own, int(host.certified)) for host, own in hosts)
+    yield from _family("logdisk_run_volume_certified", "Whether the run certifies the volume.", certified)
 
 
-def _certificates(hosts: list[tuple[Host, str]]) -> Iterator[str]:
-    yield om.family(
+def _certificates(hosts: Labelled) -> Iterator[str]:
+    return _family(
         "logdisk_run_certificate_end_timestamp_seconds",
         "End of the last day on which the certificate of this run is valid.",
+        ((own, om.end_of_day_s(host.valid_until)) for host, own in hosts if host.valid_until),
     )
-    for host, own in hosts:
-        if host.valid_until:
-            yield om.sample("logdisk_run_certificate_end_timestamp_seconds", own, om.end_of_day_s(host.valid_until))
 
 
-def _margins(hosts: list[tuple[Host, str]], used: list[Used], every: bool) -> Iterator[str]:
-    name = "logdisk_run_limit_margin_ratio"
-    yield om.family(
-        name,
-        "Share of a limit that its worst row leaves unused: 0.25 is a quarter, 0 is the limit "
-        "itself, below 0 it is broken.",
+def _margins(hosts: Labelled, used: list[Used], every: bool) -> Iterator[str]:
+    return _family(
+        "logdisk_run_limit_margin_ratio",
+        "Share of a limit that its worst row leaves unused: 0.25 is a quarter, 0 is the limit itself, below 0 it is "
+        "broken.",
+        (
+            (f"{own},{_limit_labels(limit)}", 1 - share)
+            for (_host, own), limits in zip(hosts, used, strict=True)
+            for share, limit in limits[: None if every else 1]
+        ),
     )
-    for (_host, own), limits in zip(hosts, used, strict=True):
-        for share, limit in limits[: None if every else 1]:
-            yield om.sample(name, f"{own},{_limit_labels(limit)}", 1 - share)
 
 
-def _capacities(hosts: list[tuple[Host, str]]) -> Iterator[str]:
-    known = [(own, host.capacity) for host, own in hosts if host.capacity]
-    if known:
-        yield om.family(
-            "logdisk_run_capacity",
-            "The highest load at which the volume met all limits, 0 if it met them at no load; the label names the "
-            "unit.",
-        )
-    for own, capacity in known:
-        yield om.sample(
-            "logdisk_run_capacity",
-            f"{own},{om.labels({'load_unit': capacity.load_unit})}",
-            capacity.highest_passed or 0,
-        )
+def _capacities(hosts: Labelled) -> Iterator[str]:
+    found = [
+        (f"{own},{om.labels({'load_unit': host.capacity.load_unit})}", host.capacity.highest_passed or 0)
+        for host, own in hosts
+        if host.capacity
+    ]
+    told = "The highest load at which the volume met all limits, 0 if it met them at no load; the label names the unit."
+    return _family("logdisk_run_capacity", told, found) if found else iter(())
 
 
-def _limit_labels(limit: dict[str, Any]) -> str:
+def _limit_labels(limit: LimitEntry) -> str:
     severity = "hard" if limit["hard"] else limit["severity"]
     return om.labels({"metric": limit["metric"], "limit": limit["limit"], "rows": limit["rows"], "severity": severity})
 
 
-def _rows(model: Model, hosts: list[tuple[Host, str]], used: list[Used], every: bool) -> Iterator[str]:
+def _rows(model: Model, hosts: Labelled, used: list[Used], every: bool) -> Iterator[str]:
     """Yield the figures of each step, or only of the step that comes closest to a limit, for all workers together."""
     latency, rate = _OF_STREAMS if model.words.layout.by_stream else _OF_WRITES
     yield om.family("logdisk_run_latency_seconds", latency, om.SUMMARY)
     for own, figures in _steps(hosts, used, every):
         yield "".join(_latencies(own, figures))
-    yield om.family("logdisk_run_throughput_bytes_per_second", rate)
-    for own, figures in _steps(hosts, used, every):
-        if figures["bytes_per_s"] is not None:
-            yield om.sample("logdisk_run_throughput_bytes_per_second", own, figures["bytes_per_s"])
+    yield from _family(
+        "logdisk_run_throughput_bytes_per_second",
+        rate,
+        (
+            (own, figures["bytes_per_s"])
+            for own, figures in _steps(hosts, used, every)
+            if figures["bytes_per_s"] is not None
+        ),
+    )
 
 
-def _steps(hosts: list[tuple[Host, str]], used: list[Used], every: bool) -> Iterator[tuple[str, dict[str, Any]]]:
+def _steps(hosts: Labelled, used: list[Used], every: bool) -> Iterator[tuple[str, dict[str, Any]]]:
     for (host, own), limits in zip(hosts, used, strict=True):
         place = None if every else _nearest_its_limit(host, limits)
         for dummy, figures in host.results():
@@ -160,11 +165,11 @@ def _nearest_its_limit(host: Host, limits: Used) -> tuple[Any, ...] | None:
     return next((place for place in worst if place in places), places[0] if places else None)
 
 
-def _place_of(row: Mapping[str, Any]) -> tuple[Any, ...]:
+def _place_of(row: Figures) -> tuple[Any, ...]:
     return tuple(row.get(key) for key in ("block_size_bytes", "load_point", "stream", "operation"))
 
 
-def _latencies(own: str, figures: dict[str, Any]) -> Iterator[str]:
+def _latencies(own: str, figures: Figures) -> Iterator[str]:
     for quantile, column in _QUANTILES:
         if figures.get(column) is not None:
             yield om.sample("logdisk_run_latency_seconds", f'{own},quantile="{quantile}"', figures[column] / 1e9)

@@ -18,10 +18,37 @@ from ..._kinds import by_data_key
 from ..causes.groups import causes
 from ..estimates import ShownEstimates, shown_estimates
 from ..model import Host, Model, ResultRow
+from ..series import Figures
 
 FILE = "report.json"
 
 SCHEMA_VERSION = 1
+
+_HOST_KEYS = (
+    "host",
+    "volume",
+    "folder",
+    "kind",
+    "created_at",
+    "verdict",
+    "certified",
+    "qualification",
+    "valid_until",
+    "certificate",
+    "profile",
+    "profile_sha256",
+    "settings",
+    "volume_class",
+    "stage",
+    "reasons",
+    "findings",
+    "notes",
+    "facts",
+    "workspace",
+    "tester",
+    "limits",
+)
+"""The data of a host that the document contains as it is."""
 
 
 def render(model: Model) -> Iterator[str]:
@@ -62,28 +89,7 @@ def _limit(model: Model, profile: str, limit: Limit) -> dict[str, Any]:
 
 def _host(host: Host) -> dict[str, Any]:
     return {
-        "host": host.host,
-        "volume": host.volume,
-        "folder": host.folder,
-        "kind": host.kind,
-        "created_at": host.created_at,
-        "verdict": host.verdict,
-        "certified": host.certified,
-        "qualification": host.qualification,
-        "valid_until": host.valid_until,
-        "certificate": host.certificate,
-        "profile": host.profile,
-        "profile_sha256": host.profile_sha256,
-        "settings": host.settings,
-        "volume_class": host.volume_class,
-        "stage": host.stage,
-        "reasons": host.reasons,
-        "findings": host.findings,
-        "notes": host.notes,
-        "facts": host.facts,
-        "workspace": host.workspace,
-        "tester": host.tester,
-        "limits": host.limits,
+        **{key: getattr(host, key) for key in _HOST_KEYS},
         "capacity": host.capacity.as_dict() if host.capacity else None,
         "estimates": _estimates(host),
         **by_data_key(host.kind, host.own or None),
@@ -91,7 +97,7 @@ def _host(host: Host) -> dict[str, Any]:
     }
 
 
-def _result(row: ResultRow, figures: dict[str, Any]) -> dict[str, Any]:
+def _result(row: ResultRow, figures: Figures) -> dict[str, Any]:
     known = {column: value for column, value in figures.items() if value is not None}
     return {"verdict": row.verdict, "reasons": row.reasons, "worker_name": row.worker_name, **known}
 
@@ -128,10 +134,7 @@ def _line(line: Line) -> dict[str, Any]:
 def _headroom(found: Headroom) -> dict[str, Any]:
     return {
         **dataclasses.asdict(found.target),
-        "carried_per_s": found.carried_per_s,
-        "margin": found.margin,
-        "measured": found.measured,
-        "reservations": found.reservations,
+        **{key: getattr(found, key) for key in ("carried_per_s", "margin", "measured", "reservations")},
         "commit_wait_ns": found.wait_ns,
     }
 

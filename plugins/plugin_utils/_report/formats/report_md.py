@@ -67,7 +67,7 @@ def _head(model: Model) -> Iterator[str]:
         else f"# {model.verdict.upper()}: storage for {markdown(model.subject)}"
     )
     created_at = markdown(model.run.get("created_at", ""))
-    counts = count_words([(verdict, count) for verdict, count in counts_of(model) if count])
+    counts = count_words(counts_of(model))
     run = f"Run {markdown(model.run_id)}, {created_at}, profile {markdown(model.profile_name)}. {model.size}: {counts}."
     for statement in (
         *map(markdown, (model.statement, *model.disclaimers, model.gate_statement, model.chance_statement)),

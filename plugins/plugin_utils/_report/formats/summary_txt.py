@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..._kinds import UNJUDGED
 from ..._run.names import SUMMARY
 from ..._run.verdicts import GOOD, PASS
 from ..causes.cause import QUALIFICATION
@@ -19,7 +18,8 @@ from ..charts.axes import thinned
 from ..figures import count_words, figure_titles, figures_of, judged_series, shown_figures, step_cell
 from ..folding import shorten
 from ..headroom import capacity_lines, headroom_lines, worst_use, worst_use_text
-from ..model import Host, Model, counts_worst_first
+from ..model import Host, Model
+from ..overview import counts_of
 from ..terminal import DETAIL, MOST_LINES, TABLE, fit, head
 
 FILE = SUMMARY
@@ -99,9 +99,7 @@ def _hosts(model: Model) -> str:
     """Return how many hosts have each verdict, or the name and the verdict of the only host."""
     if len(model.hosts) == 1:
         return f"{shorten(model.hosts[0].label)}: {model.hosts[0].verdict}"
-    counts = counts_worst_first(model.fleet.get("counts") or {})
-    without = [(word, sum(host.verdict == word for host in model.hosts)) for word in UNJUDGED]
-    words = count_words(counts + [(word, count) for word, count in without if count])
+    words = count_words(counts_of(model))
     return f"{model.size}: {words}" if words else model.size
 
 

@@ -22,7 +22,7 @@ from ..._judge.durability import percent_upwards
 from ..._run.environment import as_started
 from ..._run.words import days_text
 from ..changes import change_text
-from ..charts.expiry import expiry_chart, has_bars, lanes
+from ..charts.marks import expiry_chart, has_bars, lanes
 from ..folding import brief, common_domain, without_domain
 from ..headroom import closest_text, unused_text
 from ..page.parts import LONG_TEXT, NAME, NUMBER, TEXT, Column, distinguishing, filled

@@ -6,8 +6,9 @@ sizes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 from markupsafe import Markup
@@ -16,7 +17,7 @@ from ....module_utils._units import format_count, format_duration, format_number
 from ..._numerics.likeness import FEWEST_ALIKE, likeness
 from ..._run.columns import ALL_WORKERS, Step
 from ..._run.verdicts import FAIL, PASS, WARN
-from ..charts.fleet import Mark, Strip, Use, limit_use_chart
+from ..charts.fleet import Mark, Strip, limit_use_chart
 from ..figures import Cell, cells
 from ..folding import brief
 from ..headroom import share_text, used_limits
@@ -43,53 +44,37 @@ _LATENCY, _RESPONSE = "latency", "response"
 def filters_of(hosts: Sequence[Host]) -> list[Filter[Host]]:
     """Return the filters that distinguish hosts."""
     return [
-        *distinguishing("class", "Class", hosts, _class_of),
-        *distinguishing("volume", "Volume", hosts, _volume_of),
+        *distinguishing("class", "Class", hosts, attrgetter("volume_class")),
+        *distinguishing("volume", "Volume", hosts, attrgetter("volume")),
     ]
 
 
-def _class_of(host: Host) -> str:
-    return host.volume_class
+def fleet_row(host: Host, number: int | None, steps: Sequence[Step], filters: Sequence[Filter[Host]]) -> dict[str, Any]:
+    """Return a host as a row of the matrix.
 
-
-def _volume_of(host: Host) -> str:
-    return host.volume
-
-
-class FleetRow:
-    """A host as a row of the matrix.
-
-    ``number`` is the number of its section on the page, or None if it has none. ``filters`` are the criteria by which
-    the page can filter, as names and numbers of values.
+    ``number`` is the number of its section on the page, or None if it has none. In the row, ``filters`` are the
+    criteria by which the page can filter, as names and numbers of values, and ``cells`` are the figures in the order of
+    the matrix's columns, with None if nothing was measured. ``certified`` is the end of the certificate, or whether
+    there is one; it is empty if a record of this kind cannot certify.
     """
+    known = cells(host)
+    certified = (host.valid_until or "yes") if host.certified else "no"
+    return {
+        "of": host,
+        "number": number,
+        "filters": numbers_of(host, filters),
+        "certified": "" if host.of_kind.data_key else certified,
+        "comparison": _comparison(host.comparison),
+        "cells": [known.get(step) for step in steps],
+    }
 
-    def __init__(self, host: Host, number: int | None, steps: Sequence[Step], filters: Sequence[Filter[Host]]) -> None:
-        self.of = host
-        self.number = number
-        self.filters = numbers_of(host, filters)
-        self._steps = steps
 
-    @property
-    def certified(self) -> str:
-        """The end of the host's certificate, or whether it is certified; empty if a record of its kind cannot
-        certify."""
-        if self.of.of_kind.data_key:
-            return ""
-        return (self.of.valid_until or "yes") if self.of.certified else "no"
-
-    @property
-    def comparison(self) -> str:
-        """Briefly describes the result of the comparison with the baseline."""
-        outcome, change = self.of.comparison.get("outcome"), self.of.comparison.get("change")
-        if not outcome:
-            return "not compared"
-        return f"{outcome} ({change:+.0%})" if isinstance(change, (int, float)) else str(outcome)
-
-    @property
-    def cells(self) -> list[Cell | None]:
-        """The host's cells in the order of the matrix's columns, with None if nothing was measured."""
-        known = cells(self.of)
-        return [known.get(step) for step in self._steps]
+def _comparison(found: Mapping[str, Any]) -> str:
+    """Briefly describe the result of the comparison with the baseline."""
+    outcome, change = found.get("outcome"), found.get("change")
+    if not outcome:
+        return "not compared"
+    return f"{outcome} ({change:+.0%})" if isinstance(change, (int, float)) else str(outcome)
 
 
 def level(cell: Cell) -> str:
@@ -98,12 +83,6 @@ def level(cell: Cell) -> str:
         return {FAIL: "broken", WARN: "warn", "": "none"}.get(cell.verdict, "unsure")
     used = cell.used or 0
     return "half" if used <= 0.5 else "most" if used <= 0.8 else "near"
-
-
-def used_text(cell: Cell) -> str:
-    """Return the share that a cell uses of the limit to which it comes closest, such as "42 %" or "15 \u00d7", empty if
-    no limit judges it."""
-    return "" if cell.used is None else share_text(cell.used)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,12 +119,18 @@ def limit_use_of(model: Model) -> LimitUse | None:
         f"{format_count(len(found))} hosts by the share that they use of the limit to which they come closest: "
         f"{format_count(over)} of them use more than the limit; the most is {share_text(found[0][2])}"
     )
-    uses = [Use(host.label, host.verdict, share) for number, host, share in found]
-    return LimitUse(limit_use_chart(uses, label), _mark_keys(uses), worst, max(0, over - len(shown)), named, unnamed)
+    uses = [(host.verdict, share) for number, host, share in found]
+    return LimitUse(
+        limit_use_chart(uses, label),
+        _mark_keys({verdict for verdict, _share in uses}),
+        worst,
+        max(0, over - len(shown)),
+        named,
+        unnamed,
+    )
 
 
-def _mark_keys(uses: Sequence[Use]) -> list[tuple[str, str]]:
-    verdicts = {use.verdict for use in uses}
+def _mark_keys(verdicts: set[str]) -> list[tuple[str, str]]:
     others = " or ".join(sorted(verdicts - {PASS, FAIL}))
     keys = [("passes", "passes" if PASS in verdicts else ""), ("fails", "fails" if FAIL in verdicts else "")]
     return [(key, words) for key, words in [*keys, ("neither", others)] if words]

@@ -2,12 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The section of a host on the page. Each part is made only when the template uses it."""
+"""The section of a host on the page, as data."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import partial
 from typing import Any
 
 from markupsafe import Markup
@@ -21,10 +21,9 @@ from ..charts.latency import latency_charts
 from ..charts.load import capacity_chart, load_charts
 from ..charts.rows import ChangeAxis, change_picture, change_scale, limit_bar
 from ..charts.seconds import seconds_charts
-from ..estimates import EstimateSection
+from ..estimates import estimate_section
 from ..facts import ShownFact, grouped_facts
 from ..figures import (
-    Property,
     fidelity_of,
     figure_titles,
     figures_of,
@@ -35,8 +34,8 @@ from ..figures import (
 )
 from ..folding import shorten
 from ..model import Host
-from ..reproduce import Reproduction, reproduction
-from ..series import judges_text, series_of
+from ..reproduce import reproduction
+from ..series import Figures, LimitEntry, judges_text, series_of
 
 SETTINGS = "Options that differ between hosts"
 SHOWN_ROWS = 400
@@ -46,201 +45,145 @@ that do not pass are shown."""
 _MOST_CHANGE = 1e6
 
 
-class HostSection:
-    """A host, prepared for page/host.html.j2. ``number`` is the position of the host on the page, from 1, and ``alone``
-    says whether this is the only host. ``parameters`` are the parameters of the run. ``defaults`` are the defaults of
-    the options that a command repeats.
-    """
+def host_section(
+    host: Host, number: int, alone: bool, parameters: Mapping[str, Any], defaults: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return a host under the names that page/host.html.j2 uses. ``number`` is the position of the host on the page,
+    from 1, and ``alone`` says whether this is the only host. ``parameters`` are the parameters of the run. ``defaults``
+    are the defaults of the options that a command repeats."""
+    more = f" (and {len(host.reasons) - 1} more)" if len(host.reasons) > 1 else ""
+    repeated = host.rows and not host.of_kind.is_live
+    return {
+        "of": host,
+        "number": number,
+        "alone": alone,
+        "summary": host.reasons[0] + more if host.reasons else "",
+        "drift": _drift(host),
+        "of_its_kind": host.of_kind.view.section(host),
+        "capacity_chart": capacity_chart(host) if host.intervals else "",
+        "latency_charts": _latency_charts(host),
+        "initial_write": _initial_write(host),
+        "charts": seconds_charts(_charted_seconds(host), host.words, host.stalls),
+        "figure_titles": figure_titles(host),
+        "figures": _figures(host),
+        "fidelity": fidelity_of(host),
+        "estimates": estimate_section(host),
+        "limits": list(map(partial(_limit, host), host.limits)),
+        "facts": _facts(host),
+        "reproduction": reproduction(host.host, host.workspace, host.options, parameters, defaults)
+        if repeated
+        else None,
+    }
 
-    def __init__(
-        self, host: Host, number: int, alone: bool, parameters: Mapping[str, Any], defaults: Mapping[str, Any]
-    ) -> None:
-        self.of = host
-        self.number = number
-        self.alone = alone
-        self._parameters = parameters
-        self._defaults = defaults
 
-    @property
-    def summary(self) -> str:
-        """The text for a host whose section is collapsed: its first reason."""
-        reasons = self.of.reasons
-        more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
-        return reasons[0] + more if reasons else ""
-
-    @property
-    def figures(self) -> list[dict[str, Any]]:
-        """Rows of the table of figures; the row of a single queue manager is left out, because it is the same as the
-        `all` row."""
-        shown = shown_figures(self.of)
-        return [
-            {
-                "step": step_cell(self.of, figures),
-                "who": self._who(row.worker_name, figures),
-                "texts": figures_of(figures, shown),
-                "verdict": row.verdict,
-            }
-            for row, figures in self.of.results()
-            if self._is_shown(row.verdict, figures)
-        ]
-
-    @property
-    def limits(self) -> list[dict[str, Any]]:
-        """Rows of the table of limits."""
-        return [
-            {
-                "text": limit["limit"],
-                "rows": judges_text(self.of.words, limit["rows"], str(limit["metric"]), bool(limit["hard"])),
-                "verdict": limit["verdict"],
-                "sentence": limit["worst"]["reason"],
-                "bar": limit_bar(limit) if self.of.intervals else "",
-                "share": f"{limit['rows_not_passed']} of {limit['rows_judged']}"
-                if limit["rows_judged"]
-                else "none judged",
-            }
-            for limit in self.of.limits
-        ]
-
-    @property
-    def of_its_kind(self) -> Markup | str:
-        """The part of the section that only this kind of run has; empty if there is none."""
-        return self.of.of_kind.view.section(self.of)
-
-    @property
-    def drift(self) -> dict[str, Any]:
-        """The result of comparing the host with its earlier certificates, and its picture if the change is known;
-        empty if no comparison was requested."""
-        said = self.of.comparison
-        if not said:
-            return {}
-        change, bound, margin = (_number(said.get(key)) for key in ("change", "bound", "margin"))
-        drawn: dict[str, Any] = {
-            "reason": said.get("reason") or "",
-            "figure": figure_text(str(said.get("figure") or "")),
-            "rows": list(_side_by_side(said)),
-            "scale": "",
-            "picture": "",
+def _figures(host: Host) -> list[dict[str, Any]]:
+    """Return the rows of the table of figures; the row of a single queue manager is left out, because it is the same as
+    the `all` row."""
+    shown = shown_figures(host)
+    shared = {_stream_of(figures) for dummy, figures in host.results() if figures["worker"] == 2}
+    return [
+        {
+            "step": step_cell(host, figures),
+            "who": _who(host, row.worker_name, figures["load_point"], _stream_of(figures) in shared),
+            "texts": figures_of(figures, shown),
+            "verdict": row.verdict,
         }
-        if change is not None and bound is not None and margin is not None:
-            # On the logarithmic scale, the two bounds have the same distance from the change.
-            lower = (1 + change) ** 2 / (1 + bound) - 1
-            axis = ChangeAxis.around((lower, change, bound), margin)
-            drawn["scale"] = change_scale(axis)
-            drawn["picture"] = change_picture(axis, change, lower, bound, str(said.get("outcome")))
-        return drawn
+        for row, figures in host.results()
+        if figures["worker"] == "all" or (_stream_of(figures) in shared and _is_shown(host, row.verdict))
+    ]
 
-    @property
-    def initial_write(self) -> str:
-        """A sentence about the cost of formatting the test files; empty if unknown."""
-        if not self.of.initial_write:
-            return ""
-        rate, slowest_ns = self.of.initial_write
-        return (
-            f"The test files were formatted at {format_rate(rate)}, and the slowest of these writes took "
-            f"{format_duration(slowest_ns)}. Formatting is the first write to the storage, and is not included "
-            "in any latency here."
-        )
 
-    @property
-    def latency_charts(self) -> list[Any]:
-        """Charts of the measured figures over block sizes and percentiles, as safe markup,
-        for hosts whose tables were read."""
-        if not self.of.intervals:
-            return []
-        over_size = (
-            latency_charts,
-            distribution_charts,
-            worker_charts,
-            first_pass_charts,
-        )  # the workers of a stream are not compared
-        drawn = (load_charts, distribution_charts, first_pass_charts) if self.of.words.layout.over_load else over_size
-        return [chart for draw in drawn for chart in draw(self.of)]
+def _stream_of(figures: Figures) -> tuple[Any, ...]:
+    """Return what the workers of a step share."""
+    return figures["step"], figures["stream"], figures["operation"]
 
-    @property
-    def capacity_chart(self) -> Any:
-        """The chart of the figure that decides the capacity, as safe markup, empty if there is none."""
-        return capacity_chart(self.of) if self.of.intervals else ""
 
-    @property
-    def charts(self) -> list[Any]:
-        """Charts of the seconds, as safe markup."""
-        return seconds_charts(self._charted_seconds, self.of.words, self.of.stalls)
+def _is_shown(host: Host, verdict: str) -> bool:
+    """Return whether the row of one of several workers is shown."""
+    return verdict not in (PASS, "") or (not host.words.layout.wide and len(host.rows) <= SHOWN_ROWS)
 
-    @property
-    def _charted_seconds(self) -> Sequence[Mapping[str, Any]]:
-        """The seconds that have charts: if a workload has many streams and loads, only some of the seconds."""
-        if not self.of.words.layout.by_stream:
-            return self.of.intervals
-        loads = {*shown_loads(self.of, (row["load_point"] for row in self.of.intervals))}
-        found = (series_of(self.of.words, row) for row in self.of.intervals)
-        shown = {series.key for series in shown_series(self.of, (series for series in found if series))}
-        return [
-            row
-            for row in self.of.intervals
-            if row["load_point"] in loads and (row["stream"], row["operation"]) in shown
-        ]
 
-    @property
-    def estimates(self) -> EstimateSection | None:
-        """The estimates for queue managers on the volume, or None if nothing wrote to a log."""
-        return EstimateSection(self.of) if self.of.basis else None
+def _who(host: Host, name: str, load: int, is_shared: bool) -> str:
+    if host.words.layout.over_load:
+        text = host.words.load_text(load)
+        return text if name == "all" or not is_shared else f"worker {name} of {text}"
+    if not host.words.load_is_workers:
+        return f"{name}, {host.words.load_text(load)}"
+    return f"all {load}" if name == "all" and is_shared else name
 
-    @property
-    def fidelity(self) -> tuple[list[str], list[Property]]:
-        """Load points, and the values that streams achieved at each of them."""
-        return fidelity_of(self.of)
 
-    @property
-    def facts(self) -> list[tuple[str, list[ShownFact]]]:
-        """Facts, workspace, how the tester ended, and the options that are not the same for all hosts, by group."""
-        settings = [ShownFact(name, shorten(str(value)), "") for name, value in self.of.settings.items()]
-        return [
-            *grouped_facts(self.of.facts, self.of.workspace, self.of.tester),
-            *([(SETTINGS, settings)] if settings else []),
-        ]
+def _limit(host: Host, limit: LimitEntry) -> dict[str, Any]:
+    """Return a row of the table of limits."""
+    return {
+        "text": limit["limit"],
+        "rows": judges_text(host.words, limit["rows"], str(limit["metric"]), bool(limit["hard"])),
+        "verdict": limit["verdict"],
+        "sentence": limit["worst"]["reason"],
+        "bar": limit_bar(limit) if host.intervals else "",
+        "share": f"{limit['rows_not_passed']} of {limit['rows_judged']}" if limit["rows_judged"] else "none judged",
+    }
 
-    @property
-    def reproduction(self) -> Reproduction | None:
-        """The commands that repeat the measurement, or None if nothing was measured."""
-        if not self.of.rows or self.of.of_kind.is_live:
-            return None
-        return reproduction(self.of.host, self.of.workspace, self.of.options, self._parameters, self._defaults)
 
-    @property
-    def figure_titles(self) -> list[str]:
-        """Titles of the figures of a row."""
-        return figure_titles(self.of)
+def _drift(host: Host) -> dict[str, Any]:
+    """Return the result of comparing the host with its earlier certificates, and its picture if the change is known;
+    empty if no comparison was requested."""
+    said = host.comparison
+    if not said:
+        return {}
+    change, bound, margin = (_number(said.get(key)) for key in ("change", "bound", "margin"))
+    drawn: dict[str, Any] = {
+        "reason": said.get("reason") or "",
+        "figure": figure_text(str(said.get("figure") or "")),
+        "rows": list(_side_by_side(said)),
+        "picture": "",
+    }
+    if change is not None and bound is not None and margin is not None:
+        # On the logarithmic scale, the two bounds have the same distance from the change.
+        lower = (1 + change) ** 2 / (1 + bound) - 1
+        axis = ChangeAxis.around((lower, change, bound), margin)
+        drawn["scale"] = change_scale(axis)
+        drawn["picture"] = change_picture(axis, change, lower, bound, str(said.get("outcome")))
+    return drawn
 
-    def _is_shown(self, verdict: str, figures: dict[str, Any]) -> bool:
-        if figures["worker"] == "all":
-            return True
-        if self.of.words.layout.wide and verdict in (PASS, ""):
-            return False
-        return self._has_several(figures) and (len(self.of.rows) <= SHOWN_ROWS or verdict not in (PASS, ""))
 
-    def _has_several(self, figures: dict[str, Any]) -> bool:
-        """Return whether several workers share the step of a row."""
-        return (figures["step"], figures["stream"], figures["operation"]) in self._shared
+def _initial_write(host: Host) -> str:
+    """Return a sentence about the cost of formatting the test files; empty if unknown."""
+    if not host.initial_write:
+        return ""
+    rate, slowest_ns = host.initial_write
+    return (
+        f"The test files were formatted at {format_rate(rate)}, and the slowest of these writes took "
+        f"{format_duration(slowest_ns)}. Formatting is the first write to the storage, and is not included "
+        "in any latency here."
+    )
 
-    @cached_property
-    def _shared(self) -> set[tuple[Any, ...]]:
-        return {
-            (figures["step"], figures["stream"], figures["operation"])
-            for dummy, figures in self.of.results()
-            if figures["worker"] == 2
-        }
 
-    def _who(self, name: str, figures: dict[str, Any]) -> str:
-        load = figures["load_point"]
-        if self.of.words.layout.over_load:
-            return (
-                self.of.words.load_text(load)
-                if name == "all" or not self._has_several(figures)
-                else f"worker {name} of {self.of.words.load_text(load)}"
-            )
-        if not self.of.words.load_is_workers:
-            return f"{name}, {self.of.words.load_text(load)}"
-        return f"all {load}" if name == "all" and self._has_several(figures) else name
+def _latency_charts(host: Host) -> list[Markup]:
+    """Return charts of the measured figures over block sizes or loads, and percentiles, for hosts whose tables were
+    read. The workers of a stream are not compared."""
+    over_load = (load_charts, distribution_charts, first_pass_charts)
+    over_size = (latency_charts, distribution_charts, worker_charts, first_pass_charts)
+    drawn = (over_load if host.words.layout.over_load else over_size) if host.intervals else ()
+    return [chart for draw in drawn for chart in draw(host)]
+
+
+def _charted_seconds(host: Host) -> Sequence[Mapping[str, Any]]:
+    """Return the seconds that have charts: if a workload has many streams and loads, only some of the seconds."""
+    if not host.words.layout.by_stream:
+        return host.intervals
+    loads = shown_loads(host, (row["load_point"] for row in host.intervals))
+    found = filter(None, (series_of(host.words, row) for row in host.intervals))
+    shown = {series.key for series in shown_series(host, found)}
+    return [row for row in host.intervals if row["load_point"] in loads and (row["stream"], row["operation"]) in shown]
+
+
+def _facts(host: Host) -> list[tuple[str, list[ShownFact]]]:
+    """Return facts, workspace, how the tester ended, and the options that are not the same for all hosts, by group."""
+    settings = [ShownFact(name, shorten(str(value))) for name, value in host.settings.items()]
+    return [
+        *grouped_facts(host.facts, host.workspace, host.tester),
+        *([(SETTINGS, settings)] if settings else []),
+    ]
 
 
 def _side_by_side(said: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:

@@ -24,7 +24,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import 
     failure_reason,
     one_line,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.verdicts import host_reasons
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import host_reasons
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import order as _order
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import progress
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import Place

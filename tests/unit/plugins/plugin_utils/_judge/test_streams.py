@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.parts import deviation_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.phrases import deviation_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.target import (
     operations_target_of,
     read_target,

@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
+import html
 import os
+import re
 from dataclasses import replace
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import Cut
@@ -470,3 +472,8 @@ KINDS = {
 def content(directory, name):
     with open(os.path.join(directory.path, name), encoding="utf-8") as file:
         return file.read()
+
+
+def page_text(directory):
+    """Return the text of the page, without markup."""
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", content(directory, "index.html"))).split())

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import json
 import re
+from types import SimpleNamespace
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._estimate.commits import Load, estimate_commits
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import model, render
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.estimates import EstimateSection
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.estimates import estimate_section
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import build_model
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.browser import (
@@ -48,7 +49,7 @@ def measured_commits(factors):
 
 
 def section(directory):
-    return EstimateSection(build_model(directory).hosts[0])
+    return SimpleNamespace(**estimate_section(build_model(directory).hosts[0]))
 
 
 def test_a_sweep_has_its_line_charts_and_tables(tmp_path):
@@ -113,7 +114,7 @@ def test_measured_commits_stand_beside_their_estimates(tmp_path):
 def test_what_follows_no_line_has_no_estimates(tmp_path, rows, why):
     shown = section(run(tmp_path, rows))
     assert "does not fit a line" in shown.line and why in shown.line
-    assert (shown.charts, shown.sizes, shown.distances, shown.reservations) == ([], [], [], [])
+    assert (shown.charts, shown.sizes) == ([], [])
     assert "<h3>Estimates</h3>" in content(rendered(run(tmp_path, rows)), "index.html")
 
 

@@ -7,7 +7,6 @@ pairs are folded."""
 
 from __future__ import annotations
 
-import html
 import json
 import re
 
@@ -36,11 +35,6 @@ KEPT = "takeover 12 s (limit 15 s), 0 late writes, 1,000 of 1,000 updates kept"
 @pytest.fixture
 def locks(rendered):
     return rendered("locks")
-
-
-def text_of(directory):
-    """Return the text of the page, without markup."""
-    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", runs.content(directory, "index.html"))).split())
 
 
 def reported(base, *pairs, **keys):
@@ -87,7 +81,7 @@ def test_the_first_line_of_a_pass_names_what_was_not_tested(tmp_path, left_out, 
     directory = reported(tmp_path, *pairs, profile=profile)
     line = f"Locks on 6 hosts in 3 pairs{told} No latency was measured or certified."
     assert runs.content(directory, "summary.txt").splitlines()[0].startswith(f"PASS: {line}")
-    assert line in text_of(directory)
+    assert line in runs.page_text(directory)
 
 
 def test_what_a_failed_pair_was_not_tested_for_is_not_in_the_first_line(tmp_path):
@@ -98,7 +92,7 @@ def test_what_a_failed_pair_was_not_tested_for_is_not_in_the_first_line(tmp_path
 
 
 def test_the_criteria_on_the_page_list_the_limits_on_locks(locks):
-    text = text_of(locks)
+    text = runs.page_text(locks)
     for told in (
         "LOCK-103 takeover_s: maximum time in seconds from the loss of a host or its connection until the other host "
         "has the lock: 15",
@@ -119,7 +113,7 @@ def test_one_fault_that_breaks_several_steps_is_one_cause(tmp_path):
     directory = reported(tmp_path, broken)
     causes = [line for line in runs.content(directory, "summary.txt").splitlines() if line.startswith("  fail ")]
     assert len(causes) == 1 and "2 hosts (db01 and db02): for example db01: db02 got the lock while db01" in causes[0]
-    assert "LOCK-002, LOCK-004, LOCK-006: " in text_of(directory)
+    assert "LOCK-002, LOCK-004, LOCK-006: " in runs.page_text(directory)
 
 
 @pytest.mark.parametrize(("count", "lines"), [(1, 1), (5, 5), (20, 6), (300, 6)])
@@ -141,7 +135,7 @@ def test_a_host_with_many_others_has_them_folded(tmp_path):
     directory = reported(tmp_path, *(pair(one, other) for one in names for other in names if one < other))
     page = runs.content(directory, "index.html")
     assert page.count('<details class="pair">') == 2 * 15
-    assert text_of(directory).count(f"with db1 : {KEPT}") == 5
+    assert runs.page_text(directory).count(f"with db1 : {KEPT}") == 5
 
 
 def test_all_formats_say_what_is_wrong(locks):
@@ -154,7 +148,7 @@ def test_all_formats_say_what_is_wrong(locks):
 
 
 def test_the_page_shows_each_step_with_its_figures_and_what_is_not_covered(locks):
-    text = text_of(locks)
+    text = runs.page_text(locks)
     assert "With db04 on /MQHA/QM1/log, from 10.1.0.9:/mq" in text
     assert (
         "hand-over ✓ pass db03 holds, db04 wants waiting 20 ms, polling 1.5 s, one request 1 ms, after unlock" in text
@@ -177,7 +171,7 @@ def test_the_page_shows_each_step_with_its_figures_and_what_is_not_covered(locks
 
 def test_a_required_step_that_is_missing_has_a_line_of_its_own(tmp_path):
     results = {**pair(), "steps": [each for each in pair()["steps"] if each["step"] != "host_lost"]}
-    assert "host lost ? inconclusive db02 holds, db01 wants it was not carried out" in text_of(
+    assert "host lost ? inconclusive db02 holds, db01 wants it was not carried out" in runs.page_text(
         reported(tmp_path, results)
     )
 

@@ -7,7 +7,6 @@ been detected."""
 
 from __future__ import annotations
 
-import html
 import json
 import re
 
@@ -30,11 +29,6 @@ UNSEEN = "A loss at the end of less than 2.3 ms or 9 writes could not be seen."
 @pytest.fixture
 def cuts(rendered):
     return rendered("power_cuts")
-
-
-def page(directory):
-    """Return the text of the page, without markup."""
-    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", runs.content(directory, "index.html"))).split())
 
 
 def test_the_summary_says_what_was_kept_lost_and_not_seen(cuts):
@@ -103,7 +97,7 @@ def test_a_table_without_latencies_has_no_legend_of_them(cuts):
 
 
 def test_the_page_has_each_cut_with_its_figures(cuts):
-    text = page(cuts)
+    text = runs.page_text(cuts)
     assert f"2 of 2 cuts, 2 kept. {CLAIM} {UNSEEN}" in text
     assert "1 kept 31,200 3,120/s 10 s 92 us, 540 us 1.3 ms 2.3 ms, 9 writes new 61.5 s" in text
     assert (
@@ -114,7 +108,7 @@ def test_the_page_has_each_cut_with_its_figures(cuts):
 
 
 def test_cuts_losses_and_the_bound_are_one_picture_without_empty_tables(cuts):
-    content, text = runs.content(cuts, "index.html"), page(cuts)
+    content, text = runs.content(cuts, "index.html"), runs.page_text(cuts)
     assert "2 of 2 cuts, 1 kept, 1 lost 63 writes lost tail lost in 1 of 2" in text
     assert "2 of 2 cuts, 2 kept at most 78 % 62,400 2.3 ms" in text
     assert 'aria-label="chance of a loss per cut: at most 78 %"' in content
@@ -134,7 +128,7 @@ def test_each_cut_has_a_mark_and_many_cuts_are_a_bar(tmp_path, count, marks):
 def test_what_the_profile_asks_for_is_the_dashed_line(tmp_path):
     directory = runs.kept_cuts(tmp_path, 10, TEN)
     render(directory)
-    assert "Dashed: what is proven by as many cuts as the profile asks for (26 %)." in page(directory)
+    assert "Dashed: what is proven by as many cuts as the profile asks for (26 %)." in runs.page_text(directory)
 
 
 def test_nothing_about_certifying_is_said_of_power_cuts(cuts):

@@ -28,7 +28,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.formats impo
     report_md,
     results_csv,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import SOURCE_MESSAGE, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
@@ -538,14 +537,6 @@ def test_what_chance_may_have_failed_is_told_of_hosts_near_a_limit(tmp_path):
 def test_no_host_at_all(tmp_path):
     directory = fabricate.run_directory(tmp_path, {})
     assert shown(directory).startswith("ERROR: This run does not certify: no host was expected and none reported.")
-
-
-def test_the_summary_ends_with_the_path_of_the_page_wherever_the_directory_is_now(tmp_path):
-    directory = fabricate.run_directory(tmp_path / "a", {"db07": fast()})
-    assert shown(directory).splitlines()[-1].split() == ["report", os.path.join(directory.path, "index.html")]
-    os.rename(tmp_path / "a", tmp_path / "b")
-    moved = str(tmp_path / "b" / directory.run["run_id"])
-    assert shown(RunDirectory.open(moved)).splitlines()[-1].split() == ["report", os.path.join(moved, "index.html")]
 
 
 def test_the_summary_stays_short(tmp_path):

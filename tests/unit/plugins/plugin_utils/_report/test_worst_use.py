@@ -9,7 +9,11 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.headroom import worst_use, worst_use_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.headroom import (
+    share_text,
+    worst_use,
+    worst_use_text,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, build_model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import words_of
 
@@ -69,6 +73,11 @@ def test_nothing_is_said_if_nothing_was_judged(hosts):
 )
 def test_the_sentence_about_a_figure(worst, text):
     assert told(host("db01", worst), host("db02")) == f"the worst {text} on db01"
+
+
+@pytest.mark.parametrize(("share", "text"), [(0.51, "51 %"), (1.99, "199 %"), (2.0, "2 \u00d7"), (12.34, "12 \u00d7")])
+def test_a_share_of_twice_the_limit_is_a_multiple(share, text):
+    assert share_text(share) == text
 
 
 def test_the_step_of_a_stream():

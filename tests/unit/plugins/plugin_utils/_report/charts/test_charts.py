@@ -28,7 +28,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.plot 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.rows import limit_bar
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.seconds import seconds_charts, stalls
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import build_model
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.host import HostSection
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.host import host_section
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import words_of
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
@@ -343,17 +343,17 @@ def test_a_limit_has_a_bar_with_its_figure_and_bound(limit, words, dot):
 def test_the_change_since_earlier_certificates_is_drawn(tmp_path, comparison, expected):
     host = host_of(tmp_path)
     host.comparison = {**comparison, "reason": "so it is"}
-    drift = HostSection(host, 1, True, {}, {}).drift
+    drift = host_section(host, 1, True, {}, {})["drift"]
     assert drift["reason"] == "so it is"
     assert (parsed(drift["picture"]).get("aria-label") if drift["picture"] else None) == expected
 
 
 def test_formatting_the_files_is_told_apart(tmp_path):
     known = fabricate.run_table(steps_planned=7, initial_write_bytes_per_s=558373909, initial_write_slowest_ns=7009865)
-    told = HostSection(host_of(tmp_path, **{"run.csv": known}), 1, True, {}, {}).initial_write
+    told = host_section(host_of(tmp_path, **{"run.csv": known}), 1, True, {}, {})["initial_write"]
     assert told.startswith("The test files were formatted at 558 MB/s, and the slowest of these writes took 7.01 ms.")
     unknown = fabricate.run_table(steps_planned=7, initial_write_bytes_per_s="x", initial_write_slowest_ns="")
-    assert HostSection(host_of(tmp_path / "other", **{"run.csv": unknown}), 1, True, {}, {}).initial_write == ""
+    assert host_section(host_of(tmp_path / "other", **{"run.csv": unknown}), 1, True, {}, {})["initial_write"] == ""
 
 
 def test_what_was_not_measured_has_no_bar():

@@ -13,13 +13,12 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.overview import steps_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.fleet import (
     LEVELS,
-    FleetRow,
     classes_of,
     filters_of,
+    fleet_row,
     level,
     limit_use_of,
     strips_of,
-    used_text,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
@@ -29,21 +28,21 @@ SIZES = (4096, 1048576)
 
 
 @pytest.mark.parametrize(
-    ("verdict", "used", "expected", "text"),
+    ("verdict", "used", "expected"),
     [
-        ("pass", 0.5, "half", "50 %"),
-        ("pass", 0.51, "most", "51 %"),
-        ("pass", 0.8, "most", "80 %"),
-        ("pass", 0.81, "near", "81 %"),
-        ("warn", 3.0, "warn", "3 \u00d7"),
-        ("inconclusive", 0.1, "unsure", "10 %"),
-        ("fail", 12.34, "broken", "12 \u00d7"),
-        ("", None, "none", ""),
+        ("pass", 0.5, "half"),
+        ("pass", 0.51, "most"),
+        ("pass", 0.8, "most"),
+        ("pass", 0.81, "near"),
+        ("warn", 3.0, "warn"),
+        ("inconclusive", 0.1, "unsure"),
+        ("fail", 12.34, "broken"),
+        ("", None, "none"),
     ],
 )
-def test_a_cell_is_coloured_by_its_verdict_and_by_what_it_uses_of_its_limits(verdict, used, expected, text):
+def test_a_cell_is_coloured_by_its_verdict_and_by_what_it_uses_of_its_limits(verdict, used, expected):
     cell = Cell(verdict, "1 ms", "1 ms", "", used, 1e6, 1e6)
-    assert (level(cell), used_text(cell)) == (expected, text)
+    assert level(cell) == expected
     assert expected in {name for name, words in LEVELS} | {"none"}
 
 
@@ -87,7 +86,7 @@ def test_only_what_tells_hosts_apart_can_be_filtered(tmp_path):
     hosts = fleet(tmp_path, [200_000] * 3, ["tin", "gold", "gold"]).hosts
     (by_class,) = filters_of(hosts)
     assert (by_class.name, by_class.values) == ("class", ["gold", "tin"])
-    assert [FleetRow(host, None, [], [by_class]).filters for host in hosts] == [
+    assert [fleet_row(host, None, [], [by_class])["filters"] for host in hosts] == [
         [("class", 2)],
         [("class", 1)],
         [("class", 1)],
@@ -105,7 +104,7 @@ def test_the_baseline_is_told_in_a_few_words(tmp_path):
         {"outcome": "inconclusive", "change": None},
     ):
         host.comparison = comparison
-        told.append(FleetRow(host, None, [], []).comparison)
+        told.append(fleet_row(host, None, [], [])["comparison"])
     assert told == ["not compared", "not compared", "worse (+31%)", "inconclusive"]
 
 
