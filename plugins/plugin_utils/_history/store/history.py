@@ -299,7 +299,7 @@ class History(abc.ABC):
         """Store the other results of a run. Returns how many were new to the history, not counting plans."""
         added = 0
         for kind in _TABLES:
-            own = sorted((each for each in results if type(each) is kind), key=lambda each: each.sha256)
+            own = sorted((each for each in results if isinstance(each, kind)), key=lambda each: each.sha256)
             if not own:
                 continue
             with self._reported("cannot be written"), self._transaction():

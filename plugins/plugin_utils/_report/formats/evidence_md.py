@@ -91,20 +91,23 @@ def render(model: Model) -> Iterator[str]:
         qualifies=qualifies_of(model),
         verdicts=_verdicts(model),
         limit_verdicts=_LIMIT_VERDICTS,
-        **_first("criteria", model.criteria, SHOWN_CRITERIA),
         source_of=lambda limit: shorten(printable(limit.source), LONGEST_TEXT),
-        **_first("kept", _kept(model.hosts), SHOWN_CRITERIA),
-        **_first("findings", found, SHOWN_FINDINGS),
         waiver_of=lambda cause: _waiver_of(model, cause),
         may_be_waived=lambda cause: _may_be_waived(model, cause),
-        **_first("waivers", _waivers(model), SHOWN_WAIVERS),
         digests=[(name, _sha256(os.path.join(model.path, name))) for name in _FILES],
+        **_first(
+            criteria=(model.criteria, SHOWN_CRITERIA),
+            kept=(_kept(model.hosts), SHOWN_CRITERIA),
+            findings=(found, SHOWN_FINDINGS),
+            waivers=(_waivers(model), SHOWN_WAIVERS),
+        ),
     )
 
 
-def _first(name: str, items: Sequence[Any], most: int) -> dict[str, Any]:
-    """Return the items that are shown and the number of the others, as variables of the template."""
-    return {name: items[:most], f"{name}_left": max(0, len(items) - most)}
+def _first(**lists: tuple[Sequence[Any], int]) -> dict[str, Any]:
+    """Return the items of each list that are shown and the number of the others, as variables of the template."""
+    shown = {name: items[:most] for name, (items, most) in lists.items()}
+    return {**shown, **{f"{name}_left": len(items) - len(shown[name]) for name, (items, _most) in lists.items()}}
 
 
 def _identity(model: Model) -> list[tuple[str, str]]:
