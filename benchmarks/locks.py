@@ -63,6 +63,7 @@ class Count:
             self.right += 1
         else:
             self.wrong.append((record["verdict"], not_kept(steps), record["reasons"]))
+            print(f"{character}: {self.wrong[-1]}", file=sys.stderr, flush=True)
         if not honest and record["reasons"]:
             self.sentences[re.sub(r"\d+(\.\d+)?", "n", record["reasons"][0])] += 1
 
@@ -89,10 +90,9 @@ def main() -> int:
         default=",".join([*LIES, *SLOW]),
         help="the servers of lock_pairs.py that lie or are slow, or none (default: %(default)s)",
     )
+    parser.add_argument("--each", type=int, default=1, help="pairs of each other server (default: %(default)s)")
     parser.add_argument("--load", type=float, default=12, help="seconds under load (default: %(default)s)")
-    parser.add_argument(
-        "--write-ms", type=float, default=0, help="how long a write to an honest server takes, to run many at once"
-    )
+    parser.add_argument("--write-ms", type=float, default=0, help="how long a write takes, to run many servers at once")
     parser.add_argument("--lease", type=float, default=LEASE_S, help="of honest servers, in s (default: %(default)s)")
     parser.add_argument("--forks", type=int, default=20)
     options = parser.parse_args()
@@ -101,12 +101,13 @@ def main() -> int:
     left, calls, walls, times = [], [], [], []
     settings = Settings(prefix=default_prefix("k"))
     with tempfile.TemporaryDirectory(prefix="logdisk-locks-") as temporary, Bed(settings) as bed:
-        specs = [spec for character in liars for spec in liar(settings, character)]
+        several = [(character, number) for character in liars for number in range(1, options.each + 1)]
+        specs = [spec for one in several for spec in liar(settings, *one, options.write_ms / 1000)]
         for one, two in honest_names(options.honest):
             specs += pair(settings, one, two, ServerSpec(one, lease_s=options.lease, write_s=options.write_ms / 1000))
         bed.up(specs)
-        for number in range(options.runs):
-            directory = Path(temporary, str(number))
+        for run in range(1, options.runs + 1):
+            directory = Path(temporary, str(run))
             directory.mkdir()
             (directory / "calls").write_text("")
             controller = Controller(Path(sys.executable).parent, directory, bed.environment)
@@ -126,8 +127,8 @@ def main() -> int:
                 timeout_s=3600,
             )
             walls.append(time.monotonic() - start)
-            for character in liars:
-                host = host_names(character)[0]
+            for character, number in several:
+                host = host_names(character, number)[0]
                 record = outcome.certification.records[host]
                 counts[character].add(character, record, steps_of(outcome, host))
             for host, _ in honest_names(options.honest):
@@ -140,13 +141,15 @@ def main() -> int:
             end_fail_overs(bed)
             left += [remains for host in bed for remains in left_on(host)]
             print(
-                f"run {number + 1}: {walls[-1]:.0f} s, load average {os.getloadavg()[0]:.1f}",
+                f"run {run}: {walls[-1]:.0f} s, load average {os.getloadavg()[0]:.1f}, "
+                f"{sum(count.right for count in counts.values())} of {sum(count.pairs for count in counts.values())} "
+                f"pairs as expected so far",
                 file=sys.stderr,
                 flush=True,
             )
     print_table(counts)
     print(
-        f"\n{len(walls)} runs of {len(liars) + options.honest} pairs, {options.load:g} s under load, leases of "
+        f"\n{len(walls)} runs of {len(several) + options.honest} pairs, {options.load:g} s under load, leases of "
         f"{options.lease:g} s: median {statistics.median(walls):.0f} s, longest {max(walls):.0f} s. Calls per host: "
         f"{max(calls)} at most."
     )

@@ -87,6 +87,8 @@ SPECS: dict[str, dict] = {
     "boots_early": {"character": "honest", "lease_s": 12.0},
 }
 """The properties of these servers that are not implied by their names."""
+COUNTS_WRITES = ("loses", "undoes_failover")
+"""Servers that break their promise after a number of writes, so that these must not be slow."""
 
 
 def command_of_testbed(settings: Settings) -> str:
@@ -122,19 +124,24 @@ def pair(
     ]
 
 
-def host_names(name: str) -> tuple[str, str]:
-    """Return the names of the hosts that share one of LIES or HONEST."""
-    plain = name.replace("_", "")
+def host_names(name: str, number: int = 0) -> tuple[str, str]:
+    """Return the names of the hosts that share one of LIES or HONEST. ``number`` is for several pairs of a kind."""
+    plain = server_name(name, number)
     return f"{plain}1", f"{plain}2"
 
 
-def liar(settings: Settings, name: str, **variables: object) -> list[HostSpec]:
+def server_name(name: str, number: int) -> str:
+    return name.replace("_", "") + ("abcdefghijklmnopqrstuvwxyz"[number - 1] if number else "")
+
+
+def liar(settings: Settings, name: str, number: int = 0, write_s: float = 0.0, **variables: object) -> list[HostSpec]:
     """Return the hosts that share one of LIES or HONEST. Their power can be cut only if this is needed to detect it."""
-    figures = {"character": name, "lease_s": LEASE_S, "crowded_s": CROWDED_S, **SPECS.get(name, {})}
+    own = {} if name in COUNTS_WRITES else {"write_s": write_s}
+    figures = {"character": name, "lease_s": LEASE_S, "crowded_s": CROWDED_S, **own, **SPECS.get(name, {})}
     if name in LIES and LIES[name].step != "host_lost":
         variables = {"locks_cut_command": "", **variables}
-    server = ServerSpec(name.replace("_", ""), **figures)
-    return pair(settings, *host_names(name), server, boots_early=name == "boots_early", **variables)
+    server = ServerSpec(server_name(name, number), **figures)
+    return pair(settings, *host_names(name, number), server, boots_early=name == "boots_early", **variables)
 
 
 def inventory(bed: Bed, path: Path, **variables: object) -> str:
