@@ -69,11 +69,19 @@ def read_samples(content: bytes) -> Samples:
 
 
 def samples_of(values: Iterable[Any]) -> tuple[Sample, ...]:
-    """Return the samples in the values that a host sent, in order of time. All other values are left out."""
+    """Return the samples in the values that a host sent, in order of time. All other values are left out, and so is
+    everything after MOST_BYTES characters."""
     samples: list[Sample] = []
+    characters = 0
     for value in values:
-        if fits(value, _SAMPLE) and not (samples and value["monotonic_ns"] < samples[-1].monotonic_ns):
-            samples.append(Sample(float(value["epoch_s"]), value["monotonic_ns"], value["text"]))
+        if not fits(value, _SAMPLE) or len(value["text"]) > LONGEST_LINE:
+            continue
+        if samples and value["monotonic_ns"] < samples[-1].monotonic_ns:
+            continue
+        characters += len(value["text"])
+        if characters > MOST_BYTES:
+            break
+        samples.append(Sample(float(value["epoch_s"]), value["monotonic_ns"], value["text"]))
     return tuple(samples)
 
 

@@ -11,6 +11,7 @@ import json
 import random
 
 import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe import samples
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.samples import LONGEST_LINE, Sample, read_samples
 
 
@@ -80,3 +81,13 @@ def test_any_bytes_are_read():
         for dummy in range(source.randrange(1, 9)):
             broken[source.randrange(len(broken))] = source.randrange(256)
         read_samples(bytes(broken))
+
+
+def test_samples_without_a_file_have_the_same_limits(monkeypatch):
+    """A discovery receives samples in the answer of a host, not in a file."""
+    monkeypatch.setattr(samples, "LONGEST_LINE", 3)
+    monkeypatch.setattr(samples, "MOST_BYTES", 5)
+    sent = [
+        {"epoch_s": 1, "monotonic_ns": number, "text": text} for number, text in enumerate(("abc", "long", "ab", "c"))
+    ]
+    assert [each.text for each in samples.samples_of(sent)] == ["abc", "ab"]
