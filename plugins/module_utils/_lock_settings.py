@@ -108,9 +108,5 @@ def _namespace(name):
 
 
 def _read(path, most_bytes=4096):
-    try:
-        with open(path, "rb") as stream:
-            text = stream.read(most_bytes).decode("utf-8", "replace").strip()
-    except (IOError, OSError):
-        return ""
+    text = _machine.read_text(path, most_bytes=most_bytes).strip()
     return "" if text == "(null)" else text
