@@ -48,8 +48,7 @@ def facts_of(path):
 
 def birth_of(path):
     """Return the birth time of a directory as text; empty if the kernel, the file system or the libc does not report
-    it.
-    Python has no function for it."""
+    it. Python has no function for it."""
     statx = getattr(ctypes.CDLL(None, use_errno=True), "statx", None)
     found = ctypes.create_string_buffer(_STATX_BYTES)
     if statx is None or statx(_AT_FDCWD, os.fsencode(path), _AT_SYMLINK_NOFOLLOW, _STATX_BTIME, found) != 0:

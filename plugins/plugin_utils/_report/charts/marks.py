@@ -2,9 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Draws marks for many hosts along one line, such as the remaining days of their certificates, in a picture that
-fills any width. Positions are shares of the width, and
-the style prevents strokes from being stretched.
+"""Draws marks for many hosts along one line, such as the remaining days of their certificates, in a picture that fills
+any width. Positions are shares of the width, and the style prevents strokes from being stretched.
 
 Marks at the same place are piled up. A pile that would not fit is drawn as one bar, in which each host has the same
 height, so that the picture stays small and legible with any number of hosts.
