@@ -13,6 +13,7 @@ one must always pass. The benchmark ends with status 1 if this is not the case, 
 import argparse
 import os
 import re
+import signal
 import statistics
 import sys
 import tempfile
@@ -96,6 +97,7 @@ def main() -> int:
     parser.add_argument("--lease", type=float, default=LEASE_S, help="of honest servers, in s (default: %(default)s)")
     parser.add_argument("--forks", type=int, default=20)
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the playbook and the test bed end with it
     liars = [name for name in options.liars.split(",") if name != "none"]
     counts: dict[str, Count] = {name: Count() for name in [HONEST, *liars]}
     left, calls, walls, times = [], [], [], []

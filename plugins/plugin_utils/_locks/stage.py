@@ -19,7 +19,7 @@ LOCK, LOG, OPEN_LOG, RECORD, NONCE = "lock", "log", "log-unlocked", "record", "n
 """The test files of a pair, without the label of the pair. The writer of LOG locks it, and nobody ever locks OPEN_LOG:
 it is not documented that a queue manager locks the extents of its log, and some file servers fence only files that the
 client had locked."""
-LOG_BYTES = 16 << 20
+LOG_BYTES = 4 << 20
 BLOCK_BYTES = 4096
 """The size of the writes to a log."""
 FREE_S = 120.0
