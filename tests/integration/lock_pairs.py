@@ -87,8 +87,6 @@ SPECS: dict[str, dict] = {
     "boots_early": {"character": "honest", "lease_s": 12.0},
 }
 """The properties of these servers that are not implied by their names."""
-COUNTS_WRITES = ("loses", "undoes_failover")
-"""Servers that break their promise after a number of writes, so that these must not be slow."""
 
 
 def command_of_testbed(settings: Settings) -> str:
@@ -136,8 +134,13 @@ def server_name(name: str, number: int) -> str:
 
 def liar(settings: Settings, name: str, number: int = 0, write_s: float = 0.0, **variables: object) -> list[HostSpec]:
     """Return the hosts that share one of LIES or HONEST. Their power can be cut only if this is needed to detect it."""
-    own = {} if name in COUNTS_WRITES else {"write_s": write_s}
-    figures = {"character": name, "lease_s": LEASE_S, "crowded_s": CROWDED_S, **own, **SPECS.get(name, {})}
+    figures = {
+        "character": name,
+        "lease_s": LEASE_S,
+        "crowded_s": CROWDED_S,
+        "write_s": write_s,
+        **SPECS.get(name, {}),
+    }
     if name in LIES and LIES[name].step != "host_lost":
         variables = {"locks_cut_command": "", **variables}
     server = ServerSpec(server_name(name, number), **figures)
