@@ -27,15 +27,14 @@ from collections.abc import Iterator
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate, fingerprint
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import changed_since
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observations import (
-    ObservedResult,
-    observed_volumes,
-)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import status_json
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.power_cuts import KIND as POWER_CUTS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.problems import problems_by_host
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.result import Result
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.status_txt import status_prom, status_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import PASSWORD_VARIABLE, open_history
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import DEFAULT, KINDS
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import made_up, postgresql_server
 
 STORE_LIMIT_S = 30
@@ -66,7 +65,7 @@ def certificates(hosts: int, run: int) -> Iterator[Certificate]:
         yield Certificate.of_content({**base, **own, **times})
 
 
-def observations(hosts: int, run: int) -> Iterator[ObservedResult]:
+def observations(hosts: int, run: int) -> Iterator[Result]:
     """Yield an observation of each host from the same day."""
     day = FIRST_DAY + datetime.timedelta(days=run)
     for number in range(hosts):
@@ -78,26 +77,24 @@ def measure(place: str, hosts: int, runs: int) -> tuple[float, float]:
     for run in range(runs):
         begin = time.perf_counter()
         with open_history(place, create=True) as history:
-            added = history.store(certificates(hosts, run))
-            history.store_results(observations(hosts, run))
+            added = history.store(certificates(hosts, run), list(observations(hosts, run)))
         stored_s = time.perf_counter() - begin
-        assert added == hosts
+        assert added == 2 * hosts
     begin = time.perf_counter()
     with open_history(place) as history:
         today, revocations = Today(FIRST_DAY + datetime.timedelta(days=runs), expiring_days=14), history.revocations()
-        lines, plans = fleet_status(history.newest(), revocations, today, history.power_cuts()), history.plans()
+        entries, results = history.newest(), {name: history.results(name) for name in KINDS if name != DEFAULT.name}
+        lines, plans = fleet_status(entries, revocations, today, results[POWER_CUTS]), history.plans()
         changed = changed_since(history, lines)
-        observed = observed_volumes(history.observations(), lines)
-        closest = history.closest_limits([line.entry.sha256 for line in lines if line.entry])
     expected = [line.host for line in lines]
     problems = problems_by_host(lines, expected, plans)
-    status = status_json(lines, expected, problems, today, revocations, changed, (), observed, closest)
+    status = status_json(lines, expected, problems, today, revocations, changed, {**results, DEFAULT.name: entries})
     json.dumps(status)
     status_prom(status)
     status_text(status)
     status_s = time.perf_counter() - begin
     assert len(lines) == hosts and {line.state for line in lines} == {"valid"}
-    assert len(observed) == len(closest) == hosts
+    assert len([each for each in status["volumes"] if each["observation"] and each["closest_limit"]]) == hosts
     return stored_s, status_s
 
 

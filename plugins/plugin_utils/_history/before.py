@@ -47,7 +47,7 @@ def note_what_was_known(directory: RunDirectory) -> None:
             notes: dict[str, list[tuple[HostRecord, Finding]]] = {}
             for host, own in by_host.items():
                 last = {
-                    (each.volume, each.mount_point): each.run_id for each in plans.get(printable(host), [])
+                    (each.volume, each.path): each.run_id for each in plans.get(printable(host), [])
                 } or _last_places(directory, own, history)
                 notes[host] = _notes(own, last)
     except HistoryError as error:
@@ -108,10 +108,10 @@ def _last_places(directory: RunDirectory, records: list[HostRecord], history: Hi
         entries = [
             entry
             for entry in history.of_name(record.host, record.volume)
-            if entry.volume_id and entry.run_id != directory.run["run_id"] and entry.sha256 not in revoked
+            if entry.identity and entry.run_id != directory.run["run_id"] and entry.sha256 not in revoked
         ]
         if entries:
-            found[entries[-1].volume, entries[-1].mount_point or ""] = entries[-1].run_id
+            found[entries[-1].volume, entries[-1].path] = entries[-1].run_id
     return found
 
 

@@ -15,12 +15,13 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from .._judge.closest_limit import closest_limit
-from .._judge.effect import ATTEMPT, CERTIFIES, EFFECTS, effect_of
+from .._judge.effect import CERTIFIES, EFFECTS, effect_of
+from .._kinds import DEFAULT
 from .._run import record as kinds
 from .._run import tester_options
 from .._run.columns import ALL_WORKERS, KEY_COLUMNS
@@ -34,7 +35,7 @@ from .._run.table_reader import printable
 from .._run.tables import Tables
 from .._run.verdicts import WORST_FIRST
 from .._run.volume_identity import facts_of_identity, identity_of
-from .dating import Dated
+from .result import Datum, Result
 
 SCHEMA_VERSION = 1
 
@@ -163,6 +164,9 @@ _COMPARED = Keys(
 """Rows and facts that can be compared with those of other certificates."""
 
 
+_DECIDING = ("disk_id", "boot_id", "profile", "effect", "volume_facts", "verified", "can_certify")
+
+
 class CertificateError(ValueError):
     """A certificate cannot be made or used. The message is one sentence."""
 
@@ -177,12 +181,6 @@ class Certificate:
     def sha256(self) -> str:
         """The identity: the SHA-256 of the text, which is also the SHA-256 of the file."""
         return hashlib.sha256(self.text.encode("ascii")).hexdigest()
-
-    @property
-    def closest_limit(self) -> str | None:
-        """The figure that comes closest to its limit, as canonical text; None if there is none."""
-        closest = self.content["closest_limit"]
-        return canonical(closest) if closest else None
 
     @property
     def content(self) -> dict[str, Any]:
@@ -217,88 +215,75 @@ class Certificate:
 
     @cached_property
     def entry(self) -> Entry:
-        """The fields that the history uses to find a certificate."""
+        """The result that the history stores so that it finds the certificate."""
         content = self.content
         comparison = content.get("comparison") or {}
         identity = identity_of(content.get("identity"))
-        return Entry(
+        return Entry.of(
+            **{name: content[name] for name in ("run_id", "volume", "judged_at", "verdict", "valid_until")},
             sha256=self.sha256,
-            **{
-                name: content[name]
-                for name in ("run_id", "host", "volume", "effect", "verdict", "judged_at", "valid_from", "valid_until")
+            hosts=(content["host"],),
+            path=identity.mount_point if identity else "",
+            identity=identity.volume_id if identity else None,
+            data={
+                **{name: content[name] for name in ("effect", "method_version", "limits_verdict")},
+                "profile": content["profile"]["name"],
+                "boot_id": content["machine"]["boot_id"],
+                "disk_id": identity.disk_id if identity else None,
+                "volume_facts": " ".join(content["volume_facts"]),
+                "verified": str((content.get("parameters") or {}).get("option_verify") or "0") != "0",
+                "can_certify": content["can_certify"],
+                "disturbed": bool(content["disturbances"]),
+                "parameters": fingerprint(content.get("parameters")),
+                "outcome": comparison.get("outcome"),
+                "baseline": fingerprint(comparison.get("before")) if comparison else None,
+                "accepted": bool(content.get("accepted")),
+                "closest_limit": content.get("closest_limit"),
             },
-            **{name: getattr(identity, name, None) for name in ("volume_id", "disk_id", "mount_point")},
-            volume_facts=" ".join(content["volume_facts"]),
-            verified=int(str((content.get("parameters") or {}).get("option_verify") or "0") != "0"),
-            can_certify=int(content["can_certify"]),
-            boot_id=content["machine"]["boot_id"],
-            profile=content["profile"]["name"],
-            method_version=content["method_version"],
-            disturbed=int(bool(content["disturbances"])),
-            parameters=fingerprint(content.get("parameters")),
-            limits_verdict=content["limits_verdict"],
-            outcome=comparison.get("outcome"),
-            baseline=fingerprint(comparison.get("before")) if comparison else None,
-            accepted=int(bool(content.get("accepted"))),
         )
 
 
-@dataclass(frozen=True)
-class Entry(Dated):
-    """The data that the history needs to find a certificate: the fields that determine its state and the other
-    certificates of the same volume.
+class Entry(Result):
+    """The result of a measurement: the fields that determine the state of its volume and the other certificates of the
+    same volume.
 
-    ``volume_id`` is None if the volume is unknown. ``valid_from`` and ``valid_until`` (the last day) are None unless it
-    certifies. ``parameters`` identifies the parameters of the sweep. ``limits_verdict`` is the verdict without a
-    comparison. ``outcome`` is the result of the comparison, and ``baseline`` identifies the certificates with which it
-    was compared; ``baseline`` is None if no comparison was requested, and ``outcome`` is also None if none could be
-    made. ``accepted``: whether it begins a baseline. ``disk_id`` identifies the content of the volume. ``volume_facts``
-    are the facts that hold for the volume under every profile, separated by blanks. ``verified``: whether all data was
-    read back. ``can_certify``: whether the profile can ever certify.
+    ``disk_id`` identifies the content of the volume. ``parameters`` identifies the parameters of the sweep.
+    ``limits_verdict`` is the verdict without a comparison. ``outcome`` is the result of the comparison, and
+    ``baseline`` identifies the certificates with which it was compared; ``baseline`` is None if no comparison was
+    requested, and ``outcome`` is also None if none could be made. ``accepted``: whether it begins a baseline.
+    ``volume_facts`` are the facts that hold for the volume under every profile, separated by blanks. ``verified``:
+    whether all data was read back. ``can_certify``: whether the profile can ever certify. ``closest_limit`` is the
+    figure that comes closest to its limit, None if there is none.
     """
 
-    sha256: str
-    run_id: str
-    host: str
-    volume: str
-    volume_id: str | None
-    boot_id: str
-    profile: str
-    method_version: int | None
-    effect: str
-    verdict: str
-    disturbed: int
-    judged_at: str
-    valid_from: str | None
-    valid_until: str | None
-    parameters: str
-    limits_verdict: str
-    outcome: str | None
-    baseline: str | None
-    accepted: int
-    disk_id: str | None = None
-    mount_point: str | None = None
-    volume_facts: str = ""
-    verified: int = 0
-    can_certify: int = 1
+    effect: str = Datum()
+    profile: str = Datum()
+    boot_id: str = Datum()
+    disk_id: str | None = Datum()
+    volume_facts: str = Datum()
+    verified: bool = Datum()
+    can_certify: bool = Datum()
+    method_version: int | None = Datum()
+    parameters: str = Datum()
+    disturbed: bool = Datum()
+    limits_verdict: str = Datum()
+    outcome: str | None = Datum()
+    baseline: str | None = Datum()
+    accepted: bool = Datum()
+    closest_limit: dict[str, Any] | None = Datum()
+
+    @classmethod
+    def of(cls, **fields: Any) -> Entry:
+        """Return the entry with these fields. The state of a volume follows from the newest entry with each effect and
+        each fact about the volume. Boot IDs distinguish clones, so the newest entry with each boot ID is kept."""
+        data = fields["data"]
+        chain = [fields[name] for name in ("identity", "hosts", "volume")] + [data[name] for name in _DECIDING]
+        return cls(kind=DEFAULT.name, chain=fingerprint(chain), **fields)
 
     @property
-    def label(self) -> str:
-        """The displayed name of the host's volume."""
-        return kinds.host_label(self.host, self.volume)
-
-    @property
-    def passes(self) -> bool:
-        return self.effect == CERTIFIES and not self.volume_facts
-
-    def void(self) -> Entry:
-        return replace(self, effect=ATTEMPT) if self.effect == CERTIFIES else self
-
-    @property
-    def place(self) -> tuple[str, str, str]:
-        """The place of the volume as people know it: the host's name in the inventory, the name of the volume, and its
-        mount point (empty if unknown)."""
-        return self.host, self.volume, self.mount_point or ""
+    def subject(self) -> tuple[Any, ...]:
+        """What the result is about: a certificate clears earlier ones of the same place and profile."""
+        return self.kind, self.place, self.profile
 
 
 def newest_of_each_run(entries: Iterable[Entry]) -> list[Entry]:

@@ -51,7 +51,7 @@ def changed_since(history: History, lines: Sequence[Status]) -> dict[Line, Since
 def _pair(history: History, line: Status) -> tuple[Entry, Entry] | None:
     """Return the newest entry that identifies its volume, and the last earlier certificate of the same place; None if
     there is no such pair."""
-    after = line.attempt if line.attempt and line.attempt.volume_id else line.entry
+    after = line.attempt if line.attempt and line.attempt.identity else line.entry
     if after is None:
         return None
     same = [entry for entry in history.of_name(line.host, line.volume) if entry.place == after.place]

@@ -12,16 +12,15 @@ from dataclasses import asdict
 from typing import Any
 
 from .._judge.durability import chance_bound
+from .._kinds import KINDS
 from .._records.host import collection_version
 from .._run.table_reader import printable
 from .changed import Line, Since, key_of
-from .cut_result import CutResult
-from .lock_result import PairStatus
-from .observations import Observed, observed_entry, place_of
-from .problems import Problem, grouped, host_states, pair_sentence, sentence_of
-from .states import Status, Today
+from .power_cuts import kept_until
+from .problems import Problem, grouped, host_states, sentence_of
+from .result import Result, facts, wrong_dates
+from .states import Status, Today, days_left
 from .store.history import Revocation
-from .wrong_dates import WrongDate
 
 SCHEMA_VERSION = 1
 
@@ -33,26 +32,22 @@ def status_json(
     today: Today,
     revocations: Mapping[str, Revocation],
     changed: Mapping[Line, Since],
-    pairs: Sequence[PairStatus] = (),
-    observed: Sequence[Observed] = (),
-    closest: Mapping[str, Mapping[str, Any]] | None = None,
-    dates: Sequence[WrongDate] = (),
+    results: Mapping[str, Sequence[Result]] | None = None,
     declines: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
     """Return the content of status.json. ``problems`` holds the problems of each host that is not certified, and
-    ``closest`` the figures that come closest to their limits, by the SHA-256 of the certificate."""
-    observations = [observed_entry(each, today) for each in observed]
-    by_place = {each.place: entry for each, entry in zip(observed, observations, strict=True)}
+    ``results`` the results that count by their kind, which each kind of run adds."""
     found = [(host, problem) for host, own in problems.items() for problem in own]
     hosts = {printable(host) for host in expected}
-    return {
+    known = results or {}
+    status = {
         "schema": SCHEMA_VERSION,
         "date": today.date.isoformat(),
         "collection_version": collection_version(),
         "expiring_days": today.expiring_days,
         "certified": not found,
         "expected_hosts": list(expected),
-        "host_states": host_states(lines, expected, problems, pairs),
+        "host_states": host_states(lines, expected, problems),
         "never_measured": _never_measured(lines, expected),
         "problems": [problem.text for dummy, problem in found],
         "reasons": grouped(found),
@@ -60,16 +55,16 @@ def status_json(
             {
                 **_entry(line, revocations, changed.get(key_of(line)), today),
                 "is_expected": line.host in hosts,
-                "observation": by_place.get(place_of(line)),
-                "closest_limit": (closest or {}).get(line.entry.sha256) if line.entry else None,
+                "closest_limit": line.entry.closest_limit if line.entry else None,
             }
             for line in lines
         ],
-        "locks": [pair_entry(pair, today) for pair in pairs],
-        "observations": observations,
-        "wrong_dates": [asdict(each) for each in dates],
+        "wrong_dates": wrong_dates(each for own in known.values() for each in own),
         "declines": list(declines),
     }
+    for kind in KINDS.values():
+        kind.memory.add_to_status(status, known.get(kind.name, ()), lines, today)
+    return status
 
 
 def _never_measured(lines: Iterable[Status], expected: Iterable[str]) -> list[str]:
@@ -79,80 +74,58 @@ def _never_measured(lines: Iterable[Status], expected: Iterable[str]) -> list[st
 
 
 def _entry(line: Status, revocations: Mapping[str, Revocation], since: Since | None, today: Today) -> dict[str, Any]:
-    entry, attempt, fact, loss = line.entry, line.attempt, line.fact, line.loss
+    entry, attempt, fact = line.entry, line.attempt, line.fact
     revocation = revocations.get(entry.sha256) if entry else None
     return {
-        **_facts(line, "label", "host", "volume"),
+        **facts(line, "label", "host", "volume"),
         "mount_point": line.mount_point or None,
         "profile": line.profile,
         "is_asked_for": line.is_asked,
         "state": line.state,
         "certificate": entry.sha256 if entry else None,
-        **_facts(entry, "run_id", "judged_at", "valid_until"),
-        "days_left": _days_left(entry.valid_until, today) if entry and entry.valid_until else None,
+        **facts(entry, "run_id", "judged_at", "valid_until"),
+        "days_left": days_left(entry.valid_until, today) if entry and entry.valid_until else None,
         "sentence": sentence_of(line),
         "revoked": {"at": revocation.revoked_at, "by": revocation.revoked_by, "reason": revocation.reason}
         if revocation
         else None,
-        "attempt": _facts(attempt, "run_id", "verdict", "judged_at") if attempt else None,
+        "attempt": facts(attempt, "run_id", "verdict", "judged_at") if attempt else None,
         "clones": list(line.clones),
         "replaced_volume": line.replaced.volume_id if line.replaced else None,
         "changed_since": _since(since) if since else None,
-        "volume_facts": {"facts": fact.volume_facts.split(), **_facts(fact, "run_id", "judged_at")} if fact else None,
+        "volume_facts": {"facts": fact.volume_facts.split(), **facts(fact, "run_id", "judged_at")} if fact else None,
         "power_cuts_kept": _kept(line.kept, today) if line.kept else None,
-        "power_cut_loss": {**_facts(loss, "run_id", "judged_at", "reason"), "age_days": _age_days(loss, today)}
-        if loss
-        else None,
+        "power_cut_loss": _loss(line.loss, today) if line.loss else None,
     }
-
-
-def _facts(of: Any, *names: str) -> dict[str, Any]:
-    """Return some fields of an object, each None if there is no object."""
-    return {name: getattr(of, name, None) for name in names}
 
 
 def _since(since: Since) -> dict[str, Any]:
     return {
         "certificate": since.certificate.sha256,
-        **_facts(since.certificate, "run_id", "judged_at"),
+        **facts(since.certificate, "run_id", "judged_at"),
         "changes": [asdict(change) for change in since.changes],
     }
 
 
-def _kept(kept: CutResult, today: Today) -> dict[str, Any]:
-    until = kept.valid_until(today.valid_days)
+def _loss(loss: Result, today: Today) -> dict[str, Any]:
     return {
-        **_facts(kept, "run_id", "judged_at", "cuts"),
-        "loss_chance_bound": chance_bound(kept.cuts),
+        **facts(loss, "run_id", "judged_at"),
+        "reason": loss.data["reason"],
+        "age_days": _age_days(loss, today),
+    }
+
+
+def _kept(kept: Result, today: Today) -> dict[str, Any]:
+    cuts, until = kept.data["cuts"], kept_until(kept, today.valid_days)
+    return {
+        **facts(kept, "run_id", "judged_at"),
+        "cuts": cuts,
+        "loss_chance_bound": chance_bound(cuts),
         "age_days": _age_days(kept, today),
         "valid_until": until.isoformat(),
         "is_expired": until < today.date,
     }
 
 
-def pair_entry(pair: PairStatus, today: Today) -> dict[str, Any]:
-    """Return a pair in the form of status.json."""
-    decides, newest = pair.deciding, pair.newest
-    until = decides.valid_until if decides else None
-    return {
-        "label": pair.label,
-        **_facts(newest, "first", "second", "volume", "directory"),
-        "server": newest.server or None,
-        "state": pair.state,
-        "sentence": pair_sentence(pair),
-        **_facts(decides, "profile", "run_id", "judged_at"),
-        "valid_until": until,
-        "days_left": _days_left(until, today) if until else None,
-        "takeover_ns": decides.takeover_ns if decides else None,
-        "failed_steps": list(pair.failed_steps),
-        "newest": _facts(newest, "run_id", "verdict", "judged_at"),
-    }
-
-
-def _days_left(valid_until: str, today: Today) -> int:
-    """Return how many days after today a certificate is valid; negative if it has expired."""
-    return (datetime.date.fromisoformat(valid_until) - today.date).days
-
-
-def _age_days(kept: CutResult, today: Today) -> int:
-    return (today.date - datetime.date.fromisoformat(kept.judged_at[:10])).days
+def _age_days(result: Result, today: Today) -> int:
+    return (today.date - datetime.date.fromisoformat(result.judged_at[:10])).days

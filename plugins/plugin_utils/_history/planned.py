@@ -12,8 +12,7 @@ runs from which it was merged.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from .._judge.host import SKIPPED
 from .._judge.notes import moved_unasked
@@ -24,25 +23,14 @@ from .._run.profiles import can_certify, profile_data
 from .._run.record import DEFAULT_VOLUME, HostRecord
 from .._run.table_reader import printable
 from .._run.volume_identity import identity_of_record
-from .dating import Dated
+from .result import Result
+
+PLAN = "plan"
+"""The kind of a result that only says that a volume must be certified. The mount point is empty if the run did not find
+it, and the date is empty if it is malformed."""
 
 
-@dataclass(frozen=True)
-class Planned(Dated):
-    """A volume that a run planned to certify. The mount point is empty if the run did not find it.
-    Texts are printable."""
-
-    date_column: ClassVar[str] = "planned_at"
-
-    sha256: str
-    run_id: str
-    host: str
-    volume: str
-    mount_point: str
-    planned_at: str
-
-
-def planned_by(directory: RunDirectory) -> list[Planned]:
+def planned_by(directory: RunDirectory) -> list[Result]:
     """Return the volumes that a run planned to certify. Raises RunDirectoryError."""
     if directory.run.get("merged_from") or not directory.is_test:
         return []
@@ -60,17 +48,20 @@ def _volumes(directory: RunDirectory, host: str) -> Iterator[str]:
         yield DEFAULT_VOLUME
 
 
-def _planned(directory: RunDirectory, host: str, volume: str) -> Planned:
+def _planned(directory: RunDirectory, host: str, volume: str) -> Result:
     record: HostRecord | None = directory.records.find(host, volume)
     identity = identity_of_record(record) if record else None
     # If the file system was not mounted, this does not mean that its volume no longer needs to be certified.
     moved = moved_unasked(record) if record else None
     planned_at = str(directory.run.get("created_at") or "")
     known: dict[str, Any] = {
+        "kind": PLAN,
         "run_id": str(directory.run["run_id"]),
-        "host": printable(host),
+        "hosts": (printable(host),),
         "volume": printable(volume),
-        "mount_point": moved["before"] if moved else identity.mount_point if identity else "",
-        "planned_at": planned_at if is_moment(planned_at) else "",
+        "path": moved["before"] if moved else identity.mount_point if identity else "",
+        "judged_at": planned_at if is_moment(planned_at) else "",
+        "verdict": "",
+        "chain": printable(host),
     }
-    return Planned(sha256=fingerprint(known), **known)
+    return Result(sha256=fingerprint(known), **known)

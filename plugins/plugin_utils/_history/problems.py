@@ -2,11 +2,11 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Why hosts, volumes and pairs of hosts are not certified."""
+"""Why hosts and volumes are not certified."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +14,7 @@ from .._run.findings import VOLUME_FACTS, WRONG_DATA
 from .._run.record import host_label
 from .._run.table_reader import printable
 from .._run.verdicts import MISSING
-from .lock_result import PairStatus
-from .planned import Planned
+from .result import Result
 from .standing import standing_facts_text
 from .states import CURRENT, EXPIRED, FAILED, MOST_URGENT_FIRST, NONE, Status
 
@@ -46,20 +45,20 @@ class Problem:
 def problems_by_host(
     lines: Sequence[Status],
     expected: Iterable[str],
-    plans: Mapping[str, Sequence[Planned]],
+    plans: Mapping[str, Sequence[Result]],
     named: Mapping[str, Sequence[str]] | None = None,
-    pairs: Iterable[PairStatus] = (),
+    others: Iterable[tuple[str, Problem]] = (),
 ) -> dict[str, list[Problem]]:
     """Return, by host, why hosts are not certified under the requested profiles: one problem for each failed or expired
     volume of an expected host, for each volume that must be certified but is not, and for each host without a certified
     volume.
 
     The volumes that must be certified are those in the newest plan of a host (``plans``, by its printable name) and
-    those that the inventory requires (``named``). ``pairs`` holds the states of the pairs whose locks were tested.
+    those that the inventory requires (``named``). ``others`` holds further problems, each with its host.
     """
-    of_pairs: dict[str, list[Problem]] = {}
-    for name, problem in pair_problems(pairs):
-        of_pairs.setdefault(name, []).append(problem)
+    further: dict[str, list[Problem]] = {}
+    for name, problem in others:
+        further.setdefault(name, []).append(problem)
     by_host: dict[str, list[Status]] = {}
     for line in lines:
         if line.is_asked:
@@ -79,30 +78,33 @@ def problems_by_host(
             )
         if not wanted and not bad:
             problems.append(_missing(host, own))
-        problems += of_pairs.get(printable(host), [])
+        problems += further.get(printable(host), [])
         found[host] = list(filter(None, problems))
     return {host: problems for host, problems in found.items() if problems}
 
 
 def host_states(
-    lines: Sequence[Status], expected: Iterable[str], problems: Collection[str], pairs: Iterable[PairStatus] = ()
+    lines: Sequence[Status], expected: Iterable[str], problems: Mapping[str, Sequence[Problem]]
 ) -> dict[str, str]:
     """Return the state of each expected host: the most urgent state of its volumes under the requested profile and of
-    its pairs, or MISSING if a required volume has no state. ``problems`` names the hosts that are not certified."""
-    by_host = states_by_host(pairs)
+    its problems, or MISSING if a required volume has no state. ``problems`` holds those of each host that is not
+    certified."""
+    by_host: dict[str, list[str]] = {}
     for line in lines:
         if line.is_asked:
             by_host.setdefault(line.host, []).append(line.state)
-    found = {host: min(by_host.get(printable(host), [NONE]), key=MOST_URGENT_FIRST.index) for host in expected}
-    return {
-        host: MISSING if host in problems and state not in (FAILED, EXPIRED) else state for host, state in found.items()
-    }
+    found = {}
+    for host in expected:
+        states = [*by_host.get(printable(host), []), *(problem.state for problem in problems.get(host, ()))]
+        state = min((state for state in states if state != MISSING), key=MOST_URGENT_FIRST.index, default=NONE)
+        found[host] = MISSING if host in problems and state not in (FAILED, EXPIRED) else state
+    return found
 
 
-def _wanted(plan: Iterable[Planned], named: Iterable[str]) -> list[tuple[str, str]]:
+def _wanted(plan: Iterable[Result], named: Iterable[str]) -> list[tuple[str, str]]:
     """Return the names of the volumes that must be certified, each with its mount point (empty if any mount point is
     accepted)."""
-    planned = [(each.volume, each.mount_point) for each in plan]
+    planned = [(each.volume, each.path) for each in plan]
     known = {volume for volume, dummy in planned}
     return [*planned, *((printable(volume), "") for volume in named if printable(volume) not in known)]
 
@@ -164,33 +166,6 @@ def _not_yet(line: Status) -> str:
     return f"it has not been certified against {line.profile} yet" if line.profile else "it has not been certified yet"
 
 
-def pair_problems(pairs: Iterable[PairStatus]) -> Iterator[tuple[str, Problem]]:
-    """Yield each pair that failed or expired as a problem of each of its hosts."""
-    for pair in pairs:
-        if pair.state == FAILED:
-            steps = ", ".join(step.replace("_", " ") for step in pair.failed_steps)
-            reason = f"the test of locks failed ({steps})" if steps else "no test of locks has passed since one failed"
-            next_step = (
-                "correct what the report of the run names as the cause, and test the locks again: only a test that "
-                "passes, including the failed steps, clears this"
-            )
-        elif pair.state == EXPIRED:
-            reason, next_step = "the result of the test of locks expired", "test the locks again"
-        else:
-            continue
-        for host in dict.fromkeys(pair.hosts):
-            yield host, Problem(pair.label, pair.state, pair_sentence(pair), reason, next_step, LOCKS)
-
-
-def states_by_host(pairs: Iterable[PairStatus]) -> dict[str, list[str]]:
-    """Return, by host, the states of its pairs that count against it in addition to the states of its volumes."""
-    found: dict[str, list[str]] = {}
-    for pair in pairs:
-        for host in pair.hosts if pair.state in (FAILED, EXPIRED) else ():
-            found.setdefault(host, []).append(pair.state)
-    return found
-
-
 def grouped(problems: Iterable[tuple[str, Problem]]) -> list[dict[str, Any]]:
     """Return the reasons without duplicates, the most frequent of each state first, each with the hosts and volumes
     that it concerns. The items are pairs of a host and one of its problems."""
@@ -238,17 +213,3 @@ def sentence_of(line: Status) -> str:
     if line.clones:
         parts.append(f"clone of {', '.join(line.clones)}")
     return "; ".join(parts)
-
-
-def pair_sentence(pair: PairStatus) -> str:
-    """Return the state of a pair with its dates."""
-    decides = pair.deciding
-    if decides is None:
-        tried = pair.newest
-        return f"locks are not certified: {tried.verdict} on {tried.judged_at[:10]} (run {tried.run_id})"
-    later = pair.newest
-    tried = "" if later == decides else f"; {later.verdict} on {later.judged_at[:10]}"
-    if pair.state == FAILED:
-        return f"locks failed on {decides.judged_at[:10]} (run {decides.run_id}): {decides.reason}{tried}"
-    until = f" until {decides.valid_until}" if decides.valid_until else ""
-    return f"locks: {decides.text}; {decides.profile}{until} (run {decides.run_id}){tried}"

@@ -4,7 +4,7 @@
 
 """Determines the states of certificates on a given day: which ones belong to the same volume, and the state of each.
 
-The states depend only on the entries, in the order that the history gives them (dating.py). There is one chain of
+The states depend only on the entries, in the order that the history gives them (result.py). There is one chain of
 entries for each combination of a volume, its content and the name of a profile. In a chain, each certificate supersedes
 the previous one, a failed test ends the validity, and attempts change nothing. The newest entry with each effect
 decides the state of a chain, so a store need not read the others. One of the chains of a volume belongs to the
@@ -22,7 +22,8 @@ from .._judge.effect import ATTEMPT, CERTIFIES, FAILS
 from .._run.record import host_label
 from .._run.table_reader import printable
 from .certificate import Entry
-from .cut_result import CutResult, CutResults, newest_kept, standing_loss
+from .power_cuts import CutResults, newest_kept, standing_loss
+from .result import Result
 from .standing import standing_fact
 
 FAILED = "failed"
@@ -86,10 +87,15 @@ def _state(entry: Entry, later: Collection[str], revoked: Collection[str], today
 
 def validity(last_day: str, today: Today) -> str:
     """Return whether something that is valid until the end of a day has expired, is expiring or is valid."""
-    remaining_days = (datetime.date.fromisoformat(last_day) - today.date).days
+    remaining_days = days_left(last_day, today)
     if remaining_days < 0:
         return EXPIRED
     return EXPIRING if remaining_days < today.expiring_days else VALID
+
+
+def days_left(last_day: str, today: Today) -> int:
+    """Return how many days after today something is valid; negative if it has expired."""
+    return (datetime.date.fromisoformat(last_day) - today.date).days
 
 
 @dataclass(frozen=True)
@@ -148,8 +154,8 @@ def volumes(entries: Iterable[Entry]) -> list[Volume]:
     """
     by_id: dict[tuple[str, str | None], list[Entry]] = {}
     for entry in sorted(entries, key=lambda entry: entry.order):
-        if entry.volume_id:
-            by_id.setdefault((entry.volume_id, entry.disk_id), []).append(entry)
+        if entry.identity:
+            by_id.setdefault((entry.identity, entry.disk_id), []).append(entry)
     return [volume for identity, own in by_id.items() for volume in _machines(*identity, own)]
 
 
@@ -197,8 +203,8 @@ class Status:
     attempt: Entry | None
     clones: tuple[str, ...] = ()
     replaced: Volume | None = None
-    loss: CutResult | None = None
-    kept: CutResult | None = None
+    loss: Result | None = None
+    kept: Result | None = None
     fact: Entry | None = None
     mount_point: str = ""
     is_asked: bool = True
@@ -215,7 +221,7 @@ def fleet_status(
     entries: Iterable[Entry],
     revoked: Collection[str],
     today: Today,
-    cuts: Iterable[CutResult] = (),
+    cuts: Iterable[Result] = (),
     profiles: Mapping[str, str] | None = None,
 ) -> list[Status]:
     """Return the states of the fleet on a day, the most urgent first: for each host's volume, the states of its present
@@ -237,7 +243,7 @@ def fleet_status(
     }
     unplaced: dict[tuple[str, str], list[Entry]] = {}
     for entry in sorted(entries, key=lambda entry: entry.order):
-        if not entry.volume_id and entry.sha256 not in revoked:
+        if not entry.identity and entry.sha256 not in revoked:
             unplaced.setdefault((entry.host, entry.volume), []).append(entry)
     found = [
         status
@@ -291,7 +297,7 @@ class _Fleet:
                 loss=counting[0],
                 kept=kept,
                 fact=counting[1],
-                mount_point=volume.newest.mount_point or "",
+                mount_point=volume.newest.path,
                 is_asked=chain.profile == asked,
             )
 
@@ -307,21 +313,17 @@ class _Fleet:
         """Yield the states of volumes whose power was cut but that were never judged."""
         for results in self.cuts.groups():
             newest, (loss, kept) = results[-1], self._losses_and_kept(results)
-            known = (
-                (newest.host, newest.volume, newest.mount_point or "") in places
-                if newest.volume_id
-                else (newest.host, newest.volume) in names
-            )
+            known = newest.place in places if newest.identity else (newest.host, newest.volume) in names
             if (loss or kept) and not known:
-                state, place = FAILED if loss else NONE, newest.mount_point or ""
-                yield Status(newest.host, newest.volume, "", state, None, None, loss=loss, kept=kept, mount_point=place)
+                state, path = FAILED if loss else NONE, newest.path
+                yield Status(newest.host, newest.volume, "", state, None, None, loss=loss, kept=kept, mount_point=path)
 
-    def _losses_and_kept(self, results: Sequence[CutResult]) -> tuple[CutResult | None, CutResult | None]:
+    def _losses_and_kept(self, results: Sequence[Result]) -> tuple[Result | None, Result | None]:
         """Return the loss that counts against a volume or, if there is none, the power cuts without a loss."""
         loss = standing_loss(results)
         return loss, None if loss else newest_kept(results, self.today.valid_days, self.today.date)
 
-    def _results(self, volume: Volume) -> list[CutResult]:
+    def _results(self, volume: Volume) -> list[Result]:
         names = {(entry.host, entry.volume) for entry in volume.entries}
         results = {
             result.sha256: result for name in names for result in self.cuts.of(*name, volume.volume_id, volume.disk_id)

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from .._history.certificate import Certificate
-    from .._history.store.history import Result
+    from .._history.problems import Problem
+    from .._history.result import Result
+    from .._history.states import Status, Today
     from .._report.model import Host, Model
     from .._run.directory import RunDirectory
     from .._run.record import HostRecord
@@ -60,7 +62,11 @@ class Opening:
 
 
 class Memory:
-    """What a run of some kind reads from the history before the run is judged, and what it stores there afterwards."""
+    """What a run of some kind reads from the history before the run is judged, what it stores there afterwards, and
+    what its results mean for the status of the fleet."""
+
+    is_pruned = False
+    """Whether old results may be removed from the history."""
 
     def look_up(self, directory: RunDirectory) -> str:
         """Note what the history contains about the volumes of a run before the run is judged. Returns the reason if the
@@ -77,6 +83,24 @@ class Memory:
         """Return what the history stores about a run in addition to its certificates; by default nothing. Raises
         RunDirectoryError."""
         return []
+
+    def passes(self, result: Result) -> bool:
+        """Return whether a result certifies or clears something, and nothing in it counts against its subject."""
+        return result.is_good
+
+    def void(self, result: Result) -> Result:
+        """Return a misdated result so that it neither certifies nor clears anything."""
+        return result.without_pass()
+
+    def problems(self, results: Sequence[Result], today: Today) -> list[tuple[str, Problem]]:
+        """Return the problems that the results are for hosts, in addition to those of their volumes: the host and the
+        problem."""
+        return []
+
+    def add_to_status(
+        self, status: dict[str, Any], results: Sequence[Result], lines: Sequence[Status], today: Today
+    ) -> None:
+        """Add what the results say to the content of status.json. ``lines`` are the states of its volumes."""
 
 
 class View:

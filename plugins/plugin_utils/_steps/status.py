@@ -16,13 +16,11 @@ from .._fleet.outcome import STATUS, make_outcome, one_message
 from .._fleet.progress import say
 from .._fleet.volumes import volume_names
 from .._history.changed import changed_since
-from .._history.lock_result import pair_states
-from .._history.observations import observed_volumes
 from .._history.overview import status_json
+from .._history.power_cuts import KIND as POWER_CUTS
 from .._history.problems import problems_by_host
 from .._history.states import Today, day_of, fleet_status
 from .._history.status_txt import status_prom, status_text
-from .._history.wrong_dates import wrong_dates
 from .._history_action import (
     DECLINES_FILE,
     HISTORY,
@@ -33,6 +31,7 @@ from .._history_action import (
     versions_here,
 )
 from .._judge.profile_reader import load_profile
+from .._kinds import DEFAULT, KINDS
 from .._option_meanings import PROFILES
 from .._report.history.status_html import FILE as PAGE
 from .._report.history.status_html import render_status
@@ -76,37 +75,18 @@ class Step(FleetAction):
         with self.history(options) as history:
             revocations = history.revocations()
             history.look_from(today.date)
-            entries, cuts, locks, seen = (
-                history.newest(),
-                history.power_cuts(),
-                history.locks(),
-                history.observations(),
-            )
-            lines = fleet_status(entries, revocations, today, cuts, asked_profiles(task_vars, expected))
+            entries, results = history.newest(), {name: history.results(name) for name in KINDS if name != DEFAULT.name}
+            lines = fleet_status(entries, revocations, today, results[POWER_CUTS], asked_profiles(task_vars, expected))
             plans = history.plans()
-            pairs = pair_states(locks, today)
-            observed = observed_volumes(seen, lines)
-            dates = wrong_dates((each for each in entries if each.sha256 not in revocations), cuts, locks, seen)
-            closest = history.closest_limits([line.entry.sha256 for line in lines if line.entry])
             changed = changed_since(history, lines)
+        results[DEFAULT.name] = [each for each in entries if each.sha256 not in revocations]
         own = {host: task_vars["hostvars"][host].get("workspace_volumes") for host in expected}
         named = {host: names for host, given in own.items() if (names := volume_names(given))}
-        by_host = problems_by_host(lines, expected, plans, named, pairs)
+        others = [each for kind in KINDS.values() for each in kind.memory.problems(results[kind.name], today)]
+        by_host = problems_by_host(lines, expected, plans, named, others)
         folder = options["report_dir"]
-        page = os.path.join(folder, PAGE)
-        status = status_json(
-            lines,
-            expected,
-            by_host,
-            today,
-            revocations,
-            changed,
-            pairs,
-            observed,
-            closest,
-            dates,
-            _declines(folder, options["place"]),
-        )
+        page, declines = os.path.join(folder, PAGE), _declines(folder, options["place"])
+        status = status_json(lines, expected, by_host, today, revocations, changed, results, declines)
         if self.write_to(folder):
             write_json(os.path.join(folder, JSON_FILE), status)
             write_file(os.path.join(folder, METRICS_FILE), status_prom(status))

@@ -240,7 +240,7 @@ def _add_earlier_runs(reading: _Reading, volumes: Sequence[_Volume]) -> None:
         own = volume.entry
         same = [entry for entry in reading.history.of_name(own.host, own.volume) if entry.order < volume.first]
         same = newest_of_each_run(
-            entry for entry in same if (entry.volume_id, entry.disk_id) == (own.volume_id, own.disk_id)
+            entry for entry in same if (entry.identity, entry.disk_id) == (own.identity, own.disk_id)
         )[-MOST_EARLIER:]
         contents = reading.history.contents([entry.sha256 for entry in same])
         volume.earlier = {

@@ -38,9 +38,9 @@ from ..figures import (
     rows_of,
     why_incomparable,
 )
+from ..result import wrong_dates
 from ..states import volumes
 from ..store.history import History, HistoryError
-from ..wrong_dates import wrong_dates
 from .change_points import ChangePoint, change_points
 from .decline import Decline, class_decline
 from .nights import IN_A_ROW, Figure, Watched, watch
@@ -134,7 +134,7 @@ def fleet_drift(
         "created_at": utc_now(),
         "figure": figure,
         "margin": margin,
-        "wrong_dates": [asdict(each) for each in wrong_dates(misdated, (), (), ())],
+        "wrong_dates": wrong_dates(misdated),
         "states": {state: sum(volume["state"] == state for volume in judged) for state in STATES},
         "volumes": judged,
         "nights": [each for kind, class_nights in sorted(kinds.items()) for each in _nights_data(kind, class_nights)],
@@ -155,7 +155,7 @@ def _series_of_entries(
     it."""
     imported: dict[tuple[str, str], list[Entry]] = {}
     for entry in entries:
-        if entry.volume_id is None and entry.profile == IMPORTED and entry.host in hosts:
+        if entry.identity is None and entry.profile == IMPORTED and entry.host in hosts:
             imported.setdefault((entry.host, entry.volume), []).append(entry)
     present = {
         (volume.newest.host, volume.newest.volume): volume
@@ -194,7 +194,7 @@ def _certificate_data(entry: Entry, content: Content, before: Content | None) ->
         "judged_at": entry.judged_at,
         "verdict": entry.verdict,
         "imported": is_imported(content),
-        "accepted": bool(entry.accepted),
+        "accepted": entry.accepted,
         "changes": []
         if before is None or is_imported(content)
         else [asdict(change) for change in changes(before, content)],

@@ -157,11 +157,11 @@ class _Fleet:
         history."""
         certificate = make_certificate(self._directory, folder, self._directory.records.read(folder))
         content, entry = certificate.content, certificate.entry
-        if entry.volume_id is None:
+        if entry.identity is None:
             raise _NothingToCompareError("it is not known which volume this is")
         volume = _Volume(folder, entry, _slim(content), class_of(content))
         if not why_unusable(content):
-            entries = own_entries(entry, self._history.of_volume(entry.volume_id))
+            entries = own_entries(entry, self._history.of_volume(entry.identity))
             volume.comparable = comparable_with(entry, entries, self._revoked)
         return volume
 
@@ -200,7 +200,7 @@ class _Fleet:
         then, but its mount point is the same."""
         named = set(self._baseline["certificates"])
         entries = self._history.of_name(volume.entry.host, volume.entry.volume)
-        same = [entry for entry in entries if entry.mount_point in (None, volume.entry.mount_point)]
+        same = [entry for entry in entries if entry.path in ("", volume.entry.path)]
         return [entry for entry in same if entry.sha256 in named and entry.sha256 not in self._revoked]
 
     def _why_none(self, volume: _Volume, reasons: Mapping[Entry, str]) -> str:
@@ -222,7 +222,7 @@ class _Fleet:
                 f"all {len(volume.comparable)} certificates with which it can be compared were themselves compared "
                 "with a baseline, and none was accepted"
             )
-        entries = own_entries(volume.entry, self._history.of_volume(str(volume.entry.volume_id)))
+        entries = own_entries(volume.entry, self._history.of_volume(str(volume.entry.identity)))
         if entries:
             (content,) = self._history.contents([entries[-1].sha256])
             if entries[-1].sha256 in self._revoked:

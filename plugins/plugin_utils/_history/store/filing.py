@@ -17,8 +17,8 @@ from ..._run.run_files import RunDirectoryError
 from ..._run.table_reader import TablesError, printable
 from ..._run.tables import parse_tables
 from ..certificate import Certificate, CertificateError, certificate_of
+from ..result import Result
 from .contradiction import refuse_contradiction, refuse_other_content
-from .history import Result
 from .open import open_history
 
 _NEEDED_TABLES = ("run.csv", "results.csv")
@@ -46,7 +46,7 @@ def store(
     place: str, certificates: list[Certificate], results: Sequence[Result] = (), is_clock_right: bool = True
 ) -> int:
     """Store certificates of a run that was just made, and its other results, in the history at a place. Returns how
-    many certificates were new to the history. ``is_clock_right``: whether the clocks of the hosts agree with the
+    many of them were new to the history. ``is_clock_right``: whether the clocks of the hosts agree with the
     controller's.
 
     Raises HistoryError.
@@ -56,8 +56,7 @@ def store(
     """
     with open_history(place) as history:
         history.expect_live(is_clock_right)
-        history.store_results(results)
-        return history.store(certificates)
+        return history.store(certificates, results)
 
 
 def _certificates(directory: RunDirectory, check: bool = False) -> tuple[dict[str, Certificate], list[str]]:

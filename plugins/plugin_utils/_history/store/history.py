@@ -21,40 +21,37 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from ..._judge.effect import ATTEMPT
+from ..._kinds import DEFAULT, KINDS
 from ..._run.findings import WRONG_CLOCK, Finding, finding
 from ..._run.moment import CLOCK_TOLERANCE_S, MOMENT, later, seconds_between, utc_now
 from ..._run.record import DEFAULT_VOLUME
 from ..._run.table_reader import printable
 from ..certificate import Certificate, CertificateError, Entry
-from ..cut_result import CutResult, told_once
-from ..dating import Dated, column_names, column_values
 from ..figures import IMPORTED
-from ..lock_result import LockResult
-from ..observations import ObservedResult
-from ..planned import Planned
+from ..planned import PLAN
+from ..result import Result
 from .schema import SCHEMA_VERSION, STATEMENTS
 
 PATIENCE_S = 60.0
 """How long to wait for another process that is writing."""
 APPEND_ONLY = "the history is append-only"
 
-_INSERT_TEXT = "INSERT INTO {table} (sha256, content) VALUES (?, ?) ON CONFLICT DO NOTHING"
-_CONTENTS, _CLOSEST = "logdisk_contents", "logdisk_closest_limits"
+_INSERT_CONTENT = "INSERT INTO logdisk_contents (sha256, content) VALUES (?, ?) ON CONFLICT DO NOTHING"
 _KEPT_COLUMNS = "sha256, run_id, stage, kept_at, created_at, job_id, workflow_job_id"
 _KEEP = (
     f"INSERT INTO logdisk_kept_runs ({_KEPT_COLUMNS}, archive) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
 )
 _MOST_VALUES = 500
 """The largest number of values in one statement; databases allow somewhat more."""
-# A state follows from the newest entry with each effect and each fact about the volume, revoked or not. Boot IDs
-# distinguish clones, so the newest entry with each boot ID is kept.
-_DECIDING = """
-    volume_id, disk_id, host, volume, boot_id, profile, effect, volume_facts, verified, can_certify,
-    CASE WHEN sha256 IN (SELECT sha256 FROM logdisk_revocations) THEN 1 ELSE 0 END
-"""
+_COLUMNS = tuple(each.name for each in dataclasses.fields(Result) if each.compare)
+_NAMES = ", ".join(_COLUMNS)
+_PLACES = ", ".join("?" * len(_COLUMNS))
+_INSERT = f"INSERT INTO logdisk_results ({_NAMES}, position) VALUES ({_PLACES}, ?) ON CONFLICT DO NOTHING"
+_REVOKED = "CASE WHEN sha256 IN (SELECT sha256 FROM logdisk_revocations) THEN 1 ELSE 0 END"
+_CHAIN = "CASE chain WHEN '' THEN sha256 ELSE chain END"
 
 
 class HistoryError(OSError):
@@ -98,42 +95,15 @@ class KeptRun:
     workflow_job_id: str
 
 
-Result = CutResult | LockResult | ObservedResult | Planned
-"""What the history stores about a run in addition to its certificates."""
-_Result = TypeVar("_Result", Entry, CutResult, LockResult, ObservedResult, Planned)
-_TABLES = {
-    Entry: "logdisk_certificates",
-    CutResult: "logdisk_power_cuts",
-    LockResult: "logdisk_locks",
-    ObservedResult: "logdisk_observations",
-    Planned: "logdisk_plans",
-}
-"""The table of each kind of result. In addition to the columns of the result, it contains its position."""
-_OF_VOLUME = {
-    **dict.fromkeys(_TABLES.values(), "host = ? AND volume = ? AND mount_point = ?"),
-    _TABLES[LockResult]: "? IN (first, second) AND volume = ? AND directory = ?",
-}
-"""The condition for the results of a volume, by table."""
-
-
 # A result that is already in the history keeps the date that it has there.
 _CONTRADICT_NEW = """
     INSERT INTO logdisk_wrong_dates (sha256, clock)
-    SELECT ?, ? WHERE NOT EXISTS (SELECT 1 FROM {table} WHERE sha256 = ?) ON CONFLICT DO NOTHING
+    SELECT ?, ? WHERE NOT EXISTS (SELECT 1 FROM logdisk_results WHERE sha256 = ?) ON CONFLICT DO NOTHING
 """
 _CONTRADICT = """
     INSERT INTO logdisk_wrong_dates (sha256, clock)
-    SELECT sha256, ? FROM {table} WHERE {date} > ? ON CONFLICT DO NOTHING
+    SELECT sha256, ? FROM logdisk_results WHERE judged_at > ? ON CONFLICT DO NOTHING
 """
-
-
-def _insert(result: type, *more: str) -> str:
-    """Return the statement that adds a result, with more columns."""
-    names = (*column_names(result), *more)
-    places = ", ".join("?" * len(names))
-    return f"INSERT INTO {_TABLES[result]} ({', '.join(names)}) VALUES ({places}) ON CONFLICT DO NOTHING"
-
-
 _NOT_REVOKED = "sha256 NOT IN (SELECT sha256 FROM logdisk_revocations)"
 _REVOKE = (
     "INSERT INTO logdisk_revocations (sha256, revoked_at, revoked_by, reason) VALUES (?, "
@@ -236,31 +206,32 @@ class History(abc.ABC):
         server = self.server_clock() or controller
         return min(controller, server), max(controller, server)
 
-    def _read(
-        self, result: type[_Result], condition: str = "TRUE", values: Sequence[Any] = (), newest_of: str = ""
-    ) -> list[_Result]:
-        """Return the results that meet a condition, oldest first; only the newest with each combination of some values
-        (``newest_of``) if there are any. Misdated results are a part of their own, because they hide no others."""
-        names, date, table = ", ".join(column_names(result)), result.date_column, _TABLES[result]
-        wrong = f"SELECT clock FROM logdisk_wrong_dates AS wrong WHERE wrong.sha256 = {table}.sha256"
+    def _read(self, kind: str, newest_of: str = "", condition: str = "", *values: Any) -> list[Any]:
+        """Return the results of a kind that meet a condition, oldest first; only the newest with each combination of
+        some values (``newest_of``) if there are any. Misdated results are a part of their own, because they hide no
+        others."""
+        wrong = "SELECT clock FROM logdisk_wrong_dates AS wrong WHERE wrong.sha256 = logdisk_results.sha256"
         source = f"""
-            SELECT {names}, position, COALESCE(({wrong}), CASE WHEN {date} > ? THEN ? END, '') AS misdated
-            FROM {table} WHERE {condition}
+            SELECT {_NAMES}, position, COALESCE(({wrong}), CASE WHEN judged_at > ? THEN ? END, '') AS misdated
+            FROM logdisk_results WHERE kind = ? {condition and f"AND {condition}"}
         """
         if newest_of:
-            source = f"""SELECT {names}, position, misdated FROM (
+            source = f"""SELECT {_NAMES}, position, misdated FROM (
                 SELECT dated.*, rank() OVER (
                     PARTITION BY {newest_of}, CASE WHEN misdated = '' THEN 0 ELSE 1 END
-                    ORDER BY position DESC, {date} DESC, run_id DESC
+                    ORDER BY position DESC, judged_at DESC, run_id DESC
                 ) AS age FROM ({source}) AS dated
             ) AS ranked WHERE age = 1"""
         now = self.now()
         with self._reported("cannot be read"):
-            rows = self._execute(source, (later(now, CLOCK_TOLERANCE_S), now, *values)).fetchall()
-        found: list[Any] = [result(*row[:-2], position=row[-2], misdated=row[-1]) for row in rows]
+            rows = self._execute(source, (later(now, CLOCK_TOLERANCE_S), now, kind, *values)).fetchall()
+        try:
+            found = [_result(row) for row in rows]
+        except ValueError:
+            raise HistoryError(f"the history {self.place} is damaged: the data of a result is not JSON") from None
         return sorted((each.void() if each.misdated else each for each in found), key=lambda each: each.order)
 
-    def placed(self, results: Sequence[_Result]) -> list[_Result]:
+    def placed(self, results: Sequence[Result]) -> list[Any]:
         """Return results that were not just measured, each with the position that follows from its date. A pass is
         placed before the first storing with a clock that is later, so that it hides no failure that may be newer.
         Anything else is placed after the last storing with a clock that is earlier."""
@@ -275,127 +246,101 @@ class History(abc.ABC):
         with self._reported("cannot be read"):
             numbers = {
                 (passes, date): self._execute(first_later if passes else last_earlier, (date,)).fetchone()[0]
-                for passes, date in {(each.passes, each.date) for each in results}
+                for passes, date in {(each.passes, each.judged_at) for each in results}
             }
-        return [dataclasses.replace(each, position=2 * numbers[each.passes, each.date] + 1) for each in results]
+        return [dataclasses.replace(each, position=2 * numbers[each.passes, each.judged_at] + 1) for each in results]
 
-    def store(self, certificates: Iterable[Certificate]) -> int:
-        """Store certificates, all or none of them. Returns how many were new to the history."""
+    def store(self, certificates: Iterable[Certificate], results: Sequence[Result] = ()) -> int:
+        """Store the certificates and the other results of a run, all or none of them. Returns how many were new to the
+        history, not counting plans."""
         # They are stored in a fixed order, so that two writers of the same certificates cannot deadlock.
         ordered = sorted(certificates, key=lambda certificate: certificate.sha256)
-        entries = [certificate.entry for certificate in ordered]
-        texts = {
-            _CONTENTS: [(each.sha256, each.text) for each in ordered],
-            _CLOSEST: [(each.sha256, text) for each in ordered if (text := each.closest_limit)],
-        }
-        with self._reported("cannot be written"), self._transaction():
-            added = self._add_rows(Entry, entries)
-            for table, rows in texts.items():
-                if rows:
-                    self._execute_many(_INSERT_TEXT.format(table=table), rows)
-        return added
-
-    def store_results(self, results: Sequence[Result]) -> int:
-        """Store the other results of a run. Returns how many were new to the history, not counting plans."""
-        added = 0
-        for kind in _TABLES:
-            own = sorted((each for each in results if isinstance(each, kind)), key=lambda each: each.sha256)
-            if not own:
-                continue
-            with self._reported("cannot be written"), self._transaction():
-                new = self._add_rows(kind, own)
-            added += new if kind is not Planned else 0
-        return added
-
-    def power_cuts(self) -> list[CutResult]:
-        """Return the results of all power cuts, oldest first. Results are never pruned, because a loss must not be
-        forgotten. Revoked results are left out."""
-        return told_once(self._read(CutResult, _NOT_REVOKED))
-
-    def power_cuts_of(self, host: str, volume: str) -> list[CutResult]:
-        """Return the results of all power cuts of a host's volumes of one name, oldest first."""
-        own = f"host = ? AND volume = ? AND {_NOT_REVOKED}"
-        return told_once(self._read(CutResult, own, (printable(host), printable(volume))))
-
-    def locks(self) -> list[LockResult]:
-        """Return the results of all tests of locks, oldest first. They are never pruned, and those that were revoked do
-        not count."""
-        return self._read(LockResult, _NOT_REVOKED)
-
-    def observations(self) -> list[ObservedResult]:
-        """Return the newest observation of each volume, oldest first. Those of withdrawn volumes are left out."""
-        found = self._read(ObservedResult, _NOT_REVOKED, newest_of="host, volume, mount_point")
-        newest = {(each.host, each.volume, each.mount_point): each for each in found}
-        return sorted(newest.values(), key=lambda each: each.order)
-
-    def _add_rows(self, result: type, results: Sequence[Dated]) -> int:
-        if not results:
+        others = sorted(results, key=lambda result: result.sha256)
+        plans = [each for each in others if each.kind == PLAN]
+        counted = [*(each.entry for each in ordered), *(each for each in others if each.kind != PLAN)]
+        if not counted and not plans:
             return 0
+        with self._reported("cannot be written"), self._transaction():
+            added = self._add_rows(counted, plans)
+            if ordered:
+                self._execute_many(_INSERT_CONTENT, [(each.sha256, each.text) for each in ordered])
+        return added
+
+    def _add_rows(self, counted: Sequence[Result], plans: Sequence[Result] = ()) -> int:
+        """Add results, and return how many of the counted ones were new."""
         self._begin_storing()
+        results = [*counted, *plans]
         earliest, latest = self._clocks()
         limit = later(earliest, CLOCK_TOLERANCE_S)
-        late = [(each.sha256, earliest, each.sha256) for each in results if each.date > limit]
+        late = [(each.sha256, earliest, each.sha256) for each in results if each.judged_at > limit]
         if late:
-            self._execute_many(_CONTRADICT_NEW.format(table=_TABLES[result]), late)
+            self._execute_many(_CONTRADICT_NEW, late)
         if self._is_live:
             number = self._execute("SELECT coalesce(max(number), 0) + 1 FROM logdisk_storings").fetchone()[0]
             self._execute("INSERT INTO logdisk_storings VALUES (?, ?, ?)", (number, earliest, latest))
-            rows = [(*column_values(each), 2 * number) for each in results]
+            results = [dataclasses.replace(each, position=2 * number) for each in results]
         else:
-            rows = [(*column_values(each), each.position) for each in self.placed(results)]
-        added = self._execute_many(_insert(result, "position"), rows)
+            results = self.placed(results)
+        rows = [_row(each) for each in results]
+        added = self._execute_many(_INSERT, rows[: len(counted)]) if counted else 0
+        if plans:
+            self._execute_many(_INSERT, rows[len(counted) :])
         if self._is_live and self._is_clock_right and latest <= limit:
-            for each, table in _TABLES.items():
-                self._execute(_CONTRADICT.format(table=table, date=each.date_column), (earliest, limit))
+            self._execute(_CONTRADICT, (earliest, limit))
         return added
 
-    def plans(self) -> dict[str, list[Planned]]:
+    def results(self, kind: str, host: str = "", volume: str = "") -> list[Result]:
+        """Return the results of a kind that count, oldest first: the newest of each chain. Revoked ones do not count.
+        If a host is named, only the results of its volume are returned."""
+        named = (_hosts((printable(host),)), printable(volume)) if host else ()
+        found = self._read(kind, _CHAIN, _NOT_REVOKED + (" AND hosts = ? AND volume = ?" if named else ""), *named)
+        newest = {each.chain or each.sha256: each for each in found}
+        return sorted(newest.values(), key=lambda each: each.order)
+
+    def plans(self) -> dict[str, list[Result]]:
         """Return the newest plan of each host that has one, without volumes that were withdrawn since then. If a plan
         contains no mount point, the last known one is used."""
-        newest = self._read(Planned, newest_of="host")
+        newest = self._read(PLAN, _CHAIN)
         runs = {each.host: each.run_id for each in newest}
         # If a run could not determine a mount point, this does not mean that the mount point was different.
-        known = self._read(Planned, "mount_point <> ''", newest_of="host, volume")
-        places = {(each.host, each.volume): each.mount_point for each in known}
+        known = self._read(PLAN, "hosts, volume", "path <> ''")
+        paths = {(each.host, each.volume): each.path for each in known}
         revoked, found = self.revocations(), {}
         for planned in sorted(newest, key=lambda each: (each.host, each.volume, each.sha256)):
             if planned.run_id != runs[planned.host]:
                 continue
             of_host = found.setdefault(planned.host, [])
             if planned.sha256 not in revoked:
-                of_host.append(
-                    dataclasses.replace(
-                        planned, mount_point=planned.mount_point or places.get((planned.host, planned.volume), "")
-                    )
-                )
+                path = planned.path or paths.get((planned.host, planned.volume), "")
+                of_host.append(dataclasses.replace(planned, path=path))
         return found
 
     def newest(self) -> list[Entry]:
-        """Return the entries that decide today's states: for each volume, name, boot and profile, the newest entry with
-        each effect."""
-        return self._read(Entry, newest_of=_DECIDING)
+        """Return the entries that decide today's states, oldest first, including those that were revoked."""
+        return self._read(DEFAULT.name, f"{_CHAIN}, {_REVOKED}")
 
     def of_name(self, host: str, volume: str) -> list[Entry]:
         """Return all entries of a host's volume, oldest first, including those of replaced volumes."""
-        return self._read(Entry, "host = ? AND volume = ?", (printable(host), printable(volume)))
+        name = _hosts((printable(host),)), printable(volume)
+        return self._read(DEFAULT.name, "", "hosts = ? AND volume = ?", *name)
 
     def of_volume(self, volume_id: str) -> list[Entry]:
         """Return all entries of a volume, under any name, oldest first."""
-        return self._read(Entry, "volume_id = ?", (volume_id,))
+        return self._read(DEFAULT.name, "", "identity = ?", volume_id)
 
     def of_run(self, run_id: str) -> list[Entry]:
         """Return all entries of a run."""
-        found = self._read(Entry, "run_id = ?", (run_id,))
+        found = self._read(DEFAULT.name, "", "run_id = ?", run_id)
         return sorted(found, key=lambda entry: (entry.host, entry.volume, entry.sha256))
 
     def between(self, first: datetime.date = datetime.date.min, last: datetime.date = datetime.date.max) -> list[Entry]:
         """Return all entries that were judged from one day to another, according to their dates, oldest first."""
         days = (first.isoformat(), f"{last.isoformat()}U")  # "T" sorts before "U"
-        return self._read(Entry, "judged_at >= ? AND judged_at < ?", days)
+        return self._read(DEFAULT.name, "", "judged_at >= ? AND judged_at < ?", *days)
 
     def contents(self, wanted: Sequence[str]) -> list[dict[str, Any]]:
         """Return the contents of certificates, in the order of their SHA-256."""
-        texts = self._texts(_CONTENTS, wanted)
+        texts = self._texts(wanted)
         damaged = [
             sha256
             for sha256 in wanted
@@ -407,21 +352,12 @@ class History(abc.ABC):
             )
         return [Certificate(texts[sha256]).content for sha256 in wanted]
 
-    def closest_limits(self, wanted: Sequence[str]) -> dict[str, dict[str, Any]]:
-        """Return, by the SHA-256 of each certificate, the figure in it that comes closest to its limit, if there is
-        one."""
-        texts = self._texts(_CLOSEST, wanted)
-        try:
-            return {sha256: json.loads(text) for sha256, text in texts.items()}
-        except ValueError:
-            raise HistoryError(f"the history {self.place} is damaged: a figure of a certificate is not JSON") from None
-
-    def _texts(self, table: str, wanted: Sequence[str]) -> dict[str, str]:
-        """Return those of the wanted texts that a table contains, by SHA-256."""
+    def _texts(self, wanted: Sequence[str]) -> dict[str, str]:
+        """Return those of the wanted contents that the history has, by SHA-256."""
         texts: dict[str, str] = {}
         for start in range(0, len(wanted), _MOST_VALUES):
             part = wanted[start : start + _MOST_VALUES]
-            sql = f"SELECT sha256, content FROM {table} WHERE sha256 IN ({', '.join('?' * len(part))})"
+            sql = f"SELECT sha256, content FROM logdisk_contents WHERE sha256 IN ({', '.join('?' * len(part))})"
             with self._reported("cannot be read"):
                 texts.update(self._execute(sql, part).fetchall())
         return texts
@@ -446,10 +382,9 @@ class History(abc.ABC):
         the first revocation is recorded."""
         reason = _reason(reason)
         with self._reported("cannot be written"), self._transaction():
-            found = self._execute(
-                "SELECT effect, profile FROM logdisk_certificates WHERE sha256 = ?", (sha256,)
-            ).fetchall()
-            if not found or (found[0][0] == ATTEMPT and found[0][1] != IMPORTED):
+            sql = "SELECT data FROM logdisk_results WHERE sha256 = ? AND kind = ?"
+            found = [json.loads(data) for (data,) in self._execute(sql, (sha256, DEFAULT.name)).fetchall()]
+            if not found or (found[0]["effect"] == ATTEMPT and found[0]["profile"] != IMPORTED):
                 raise HistoryError(f"the history {self.place} has no certificate {sha256} to revoke")
             self._execute(_REVOKE, (sha256, utc_now(), printable(revoked_by), printable(reason)))
 
@@ -462,13 +397,12 @@ class History(abc.ABC):
         """
         names = {(label, DEFAULT_VOLUME), tuple(label.rpartition("/")[::2])}
         with self._reported("cannot be written"), self._transaction():
+            sql = "SELECT sha256, hosts FROM logdisk_results WHERE volume = ? AND path = ?"
             wanted = [
-                row[0]
-                for table, is_of_volume in _OF_VOLUME.items()
-                for name in names
-                for row in self._execute(
-                    f"SELECT sha256 FROM {table} WHERE {is_of_volume}", [*map(printable, (*name, mount_point))]
-                ).fetchall()
+                sha256
+                for host, volume in names
+                for sha256, hosts in self._execute(sql, (printable(volume), printable(mount_point))).fetchall()
+                if printable(host) in json.loads(hosts)
             ]
             if not wanted:
                 raise HistoryError(f"the history {self.place} does not contain the volume {label}:{mount_point}")
@@ -488,12 +422,11 @@ class History(abc.ABC):
         moment = datetime.datetime.combine(before, datetime.time()).strftime(MOMENT)
         with self._reported("cannot be written"), self._transaction():
             kept = {entry.sha256 for entry in self.newest()}
-            old = self._execute("SELECT sha256 FROM logdisk_certificates WHERE judged_at < ?", (moment,)).fetchall()
-            removed = [(sha256,) for (sha256,) in old if sha256 not in kept]
-            for table in (_CONTENTS, _CLOSEST, _TABLES[Entry]) if removed else ():
+            old = f"SELECT sha256 FROM logdisk_results WHERE judged_at < ? AND kind IN ({_pruned_kinds()})"
+            removed = [row for row in self._execute(old, (moment,)).fetchall() if row[0] not in kept]
+            for table in ("logdisk_contents", "logdisk_results") if removed else ():
                 self._execute_many(f"DELETE FROM {table} WHERE sha256 = ?", removed)
-            observed = self._execute("DELETE FROM logdisk_observations WHERE judged_at < ?", (moment,)).rowcount
-        return len(removed) + observed
+        return len(removed)
 
     def keep_run(self, run: Mapping[str, Any], archive: bytes, stage: int) -> None:
         """Keep the archive of a run directory. ``run`` is the content of its run.json. Any archive of this run at this
@@ -545,12 +478,12 @@ class History(abc.ABC):
         """Remove the run directories of runs that were opened before a day and have no entry left,
         and return the number of these runs."""
         moment = datetime.datetime.combine(before, datetime.time()).strftime(MOMENT)
-        old = "created_at < ? AND run_id NOT IN (SELECT run_id FROM logdisk_certificates)"
+        old = "created_at < ? AND run_id NOT IN (SELECT run_id FROM logdisk_results WHERE kind = ?)"
         with self._reported("cannot be written"), self._transaction():
             runs = self._execute(
-                f"SELECT count(DISTINCT run_id) FROM logdisk_kept_runs WHERE {old}", (moment,)
+                f"SELECT count(DISTINCT run_id) FROM logdisk_kept_runs WHERE {old}", (moment, DEFAULT.name)
             ).fetchone()[0]
-            self._execute(f"DELETE FROM logdisk_kept_runs WHERE {old}", (moment,))
+            self._execute(f"DELETE FROM logdisk_kept_runs WHERE {old}", (moment, DEFAULT.name))
         return runs
 
     def try_writing(self) -> None:
@@ -558,7 +491,7 @@ class History(abc.ABC):
         with self._reported("cannot be written"), contextlib.suppress(_UndoneError):
             if self._has_schema():
                 with self._transaction():
-                    self._execute(_INSERT_TEXT.format(table=_CONTENTS), ("", ""))
+                    self._execute(_INSERT_CONTENT, ("", ""))
                     self._execute(_KEEP, ("", "", OPENED, "", "", "", "", b""))
                     raise _UndoneError
 
@@ -581,7 +514,8 @@ class History(abc.ABC):
             if self._has_schema():  # another writer was faster
                 return
             for statement in STATEMENTS:
-                self._execute(statement.format(text=self.text_type, bytes=self.bytes_type, refuse=self.refuse))
+                words = {"text": self.text_type, "bytes": self.bytes_type, "refuse": self.refuse}
+                self._execute(statement.format(**words, pruned=_pruned_kinds()))
             self._execute("INSERT INTO logdisk_schema (version, applied_at) VALUES (?, ?)", (SCHEMA_VERSION, utc_now()))
 
     def _refuse_other_schema(self) -> None:
@@ -600,6 +534,30 @@ class History(abc.ABC):
             yield
         except self.errors as error:
             raise HistoryError(f"the history {self.place} {what}: {' '.join(str(error).split())}") from None
+
+
+def _hosts(hosts: Sequence[str]) -> str:
+    """Return the hosts of a result as the column contains them."""
+    return json.dumps(hosts)
+
+
+def _row(result: Result) -> tuple[Any, ...]:
+    """Return the values of the columns of a result."""
+    as_text = {"hosts": _hosts(result.hosts), "data": json.dumps(result.data)}
+    return (*(as_text.get(name, getattr(result, name)) for name in _COLUMNS), result.position)
+
+
+def _result(row: Sequence[Any]) -> Result:
+    """Return the result in a row of the database, which also contains its position and the clock that contradicts its
+    date. Raises ValueError if it is malformed."""
+    values = dict(zip((*_COLUMNS, "position", "misdated"), row))
+    values.update(hosts=tuple(json.loads(values["hosts"])), data=json.loads(values["data"]))
+    return (Entry if values["kind"] == DEFAULT.name else Result)(**values)
+
+
+def _pruned_kinds() -> str:
+    """Return the kinds of results that can be removed, as SQL."""
+    return ", ".join(f"'{kind.name}'" for kind in KINDS.values() if kind.memory.is_pruned)
 
 
 def _reason(reason: str) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 from ..._run.directory import RunDirectory
 from ..._run.run_files import RunDirectoryError
-from ..planned import Planned
+from ..planned import PLAN
 from .filing import certificates_of
 from .history import History
 
@@ -58,8 +58,8 @@ def import_runs(history: History, paths: Iterable[str]) -> tuple[int, int, list[
                 problems.append(str(error))
                 continue
             problems += [f"{each}/{problem}" for problem in damaged]
-            added += history.store(certificates) + history.store_results(results)
-            total += len(certificates) + sum(not isinstance(each, Planned) for each in results)
+            added += history.store(certificates, results)
+            total += len(certificates) + sum(each.kind != PLAN for each in results)
     return total, added, problems
 
 

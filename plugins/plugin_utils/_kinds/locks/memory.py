@@ -2,19 +2,112 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""What a test of locks stores in the history: a result for each pair of hosts, which the status of the fleet shows."""
+"""What a test of locks stores in the history, a result for each pair of hosts and directory from the records of both
+hosts, and what the results mean for the status of the fleet."""
 
 from __future__ import annotations
 
-from ..._history.locks import results_of
-from ..._history.store.history import Result
+import datetime
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..._history.problems import Problem
+from ..._history.result import Result, date_of
+from ..._history.states import Status, Today
+from ..._records.locks import LOCKS
 from ..._run.directory import RunDirectory
+from ..._run.files import fingerprint
+from ..._run.lock_steps import KEPT, STEPS, TAKEOVERS, figure, rows_of
+from ..._run.profiles import profile_text
+from ..._run.record import HostRecord
+from ..._run.run_files import RunDirectoryError
+from ..._run.table_reader import printable
+from ..._run.verdicts import ERROR, FAIL, GOOD, WORST_FIRST, worst
 from .. import facets
+from .states import entry_of, pair_problems, pair_states
+
+Pair = Mapping[str, Any]
 
 
 class Memory(facets.Memory):
-    """Reads nothing from the history, because each test of locks is judged by itself."""
+    """Reads nothing from the history, because each test of locks is judged by itself.
+
+    The data of a result are the ``failed_steps`` and the ``passed_steps``, including those that passed only because a
+    waiver excused them; ``takeover_ns``, the longest takeover, None if none is known; the ``server`` and the
+    ``profile``; the ``text`` of the pair in reports, and the first ``reason`` for its verdict.
+    """
 
     def of_run(self, directory: RunDirectory) -> list[Result]:
         """Return the result of each pair."""
-        return [*results_of(directory)]
+        found: dict[tuple[str, ...], list[tuple[HostRecord, Pair]]] = {}
+        for folder in directory.records.folders():
+            record = directory.records.read(folder)
+            if record.kind == LOCKS:
+                for pair in (record.kind_data or {}).get("pairs") or ():
+                    key = (record.volume, pair["first"], pair["second"], pair["directory"])
+                    found.setdefault(key, []).append((record, pair))
+        return [_result(directory, both) for _key, both in sorted(found.items())]
+
+    def void(self, result: Result) -> Result:
+        """Return a misdated result so that it clears no failed step."""
+        return result.without_pass(passed_steps=[])
+
+    def problems(self, results: Sequence[Result], today: Today) -> list[tuple[str, Problem]]:
+        """Return each pair that failed or expired as a problem of each of its hosts."""
+        return list(pair_problems(pair_states(results, today)))
+
+    def add_to_status(
+        self, status: dict[str, Any], results: Sequence[Result], lines: Sequence[Status], today: Today
+    ) -> None:
+        """Add the states of all pairs."""
+        status["locks"] = [entry_of(pair, today) for pair in pair_states(results, today)]
+
+
+def _result(directory: RunDirectory, both: Sequence[tuple[HostRecord, Pair]]) -> Result:
+    """Return the result of a pair. If its hosts recorded different verdicts, the worse one counts."""
+    verdict = worst(pair["verdict"] if pair["verdict"] in WORST_FIRST else ERROR for _record, pair in both)
+    record, pair = next(each for each in both if each[1]["verdict"] == verdict or verdict == ERROR)
+    findings = [each for record, pair in both for each in record.findings if _is_about(each.get("at"), pair)]
+    failed = [step for step in STEPS if any(each["verdict"] == FAIL and each.get("step") == step for each in findings)]
+    open_steps = {each.get("step") for each in findings if each["verdict"] not in (None, *GOOD)}
+    passed = [step for step in STEPS if step not in open_steps and _is_kept(pair, step)]
+    takeovers = [value for row in rows_of(pair, *TAKEOVERS) if (value := figure(row, "takeover_ns")) is not None]
+    judged_at = max(date_of(directory, record) for record, _pair in both)
+    known: dict[str, Any] = {
+        "kind": LOCKS,
+        "run_id": record.run_id or str(directory.run["run_id"]),
+        "hosts": (printable(pair["first"]), printable(pair["second"])),
+        "volume": printable(record.volume),
+        "path": printable(pair["directory"]),
+        "judged_at": judged_at,
+        "verdict": verdict,
+        "valid_until": _valid_until(directory, judged_at) if verdict in GOOD else None,
+        "data": {
+            **{key: printable(pair[key]) for key in ("server", "text")},
+            "profile": printable(profile_text(record.profile)),
+            "takeover_ns": int(max(takeovers)) if takeovers else None,
+            "failed_steps": failed,
+            "passed_steps": passed,
+            "reason": printable((record.reasons or [""])[0]) if verdict not in GOOD else "",
+        },
+    }
+    return Result(sha256=fingerprint(known), **known)
+
+
+def _is_about(at: Any, pair: Pair) -> bool:
+    return isinstance(at, Mapping) and all(at.get(key) == pair[key] for key in ("first", "second", "directory"))
+
+
+def _is_kept(pair: Pair, step: str) -> bool:
+    rows = rows_of(pair, step)
+    return bool(rows) and all(row["outcome"] == KEPT for row in rows)
+
+
+def _valid_until(directory: RunDirectory, judged_at: str) -> str | None:
+    valid_days = (directory.run.get("policy") or {}).get("valid_days")
+    if not isinstance(valid_days, int):
+        return None
+    try:
+        return (datetime.date.fromisoformat(judged_at[:10]) + datetime.timedelta(days=valid_days)).isoformat()
+    except (ValueError, OverflowError):
+        raise RunDirectoryError(f"{directory.path} does not state when its locks were tested.") from None

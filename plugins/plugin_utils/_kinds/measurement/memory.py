@@ -6,21 +6,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import cast
+
 from ..._history.before import note_what_was_known
-from ..._history.certificate import Certificate
+from ..._history.certificate import Certificate, Entry
 from ..._history.compare.regression import hold_against_baseline
-from ..._history.locks import results_of
 from ..._history.planned import planned_by
 from ..._history.power_cuts import look_up
+from ..._history.result import Result
 from ..._history.store.filing import make_certificate
-from ..._history.store.history import Result
+from ..._judge.effect import ATTEMPT, CERTIFIES
 from ..._run.directory import RunDirectory
 from ..._run.record import HostRecord
-from .. import facets
+from .. import facets, kind_named
 
 
 class Memory(facets.Memory):
     """Reads the baselines of a run's hosts, the results of power cuts, and the other facts about their volumes."""
+
+    is_pruned = True
 
     def look_up(self, directory: RunDirectory) -> str:
         """Note what the history contains about the volumes of a run. Raises OSError."""
@@ -33,6 +38,23 @@ class Memory(facets.Memory):
         return make_certificate(directory, folder, record)
 
     def of_run(self, directory: RunDirectory) -> list[Result]:
-        """Return the volumes that the run planned to measure, and the results of locks, which only runs of claims have.
-        The volumes in the newest plan of a host must be certified."""
-        return [*planned_by(directory), *([] if directory.run.get("merged_from") else results_of(directory))]
+        """Return the volumes that the run planned to measure, and the results of records of other kinds, which only
+        runs of claims have. The volumes in the newest plan of a host must be certified."""
+        if directory.run.get("merged_from"):
+            return []
+        records = (directory.records.read(folder) for folder in directory.records.folders())
+        others = sorted({record.kind for record in records} - {directory.kind.name})
+        return [
+            *planned_by(directory),
+            *(each for name in others for each in kind_named(name).memory.of_run(directory)),
+        ]
+
+    def passes(self, result: Result) -> bool:
+        """Return whether a result certifies, and nothing in it counts against its volume."""
+        entry = cast(Entry, result)
+        return entry.effect == CERTIFIES and not entry.volume_facts
+
+    def void(self, result: Result) -> Result:
+        """Return a misdated certificate as an attempt. Its verdict is kept, because a status shows it."""
+        is_certificate = cast(Entry, result).effect == CERTIFIES
+        return replace(result, data={**result.data, "effect": ATTEMPT}) if is_certificate else result

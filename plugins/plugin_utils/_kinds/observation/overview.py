@@ -12,7 +12,6 @@ from typing import Any
 from markupsafe import Markup
 
 from ....module_utils._units import format_number, format_ratio
-from ..._history.observations import ALIKE, FASTER, SLOWER
 from ..._judge.metrics import find_metric
 from ..._report.charts.axes import LogAxis, path
 from ..._report.charts.rows import row_picture, row_point, row_scale, row_upright
@@ -22,6 +21,7 @@ from ..._report.observation import limit_of_mean, log_figures, number, ratio_of,
 from ..._report.page.parts import LONG_TEXT, NAME, PICTURE, SIGNS, TEXT, Column, badge, filled
 from ..._run.verdicts import PASS
 from ..._run.words import mean_size_text
+from .certified import ALIKE, FASTER, SLOWER
 from .page import ratio_text, time_text
 
 OUTCOMES = {SLOWER: "slower", FASTER: "faster", ALIKE: "as certified"}

@@ -14,7 +14,6 @@ from markupsafe import Markup
 
 from ....module_utils._units import format_count, format_duration, format_number, format_rate, format_ratio, format_size
 from ..._english.phrases import plural
-from ..._history.observations import ALIKE, FASTER, SLOWER
 from ..._observe.sources import SOURCES
 from ..._report.charts.axes import LEFT, RIGHT, Axis, round_steps, thinned
 from ..._report.charts.plot import Curve, Plot
@@ -31,6 +30,7 @@ from ..._report.observation import (
     trend_text,
 )
 from ..._run.words import mean_size_text
+from .certified import ALIKE, FASTER, SLOWER
 
 BEYOND = 1.05
 """A utilisation above this value is impossible, but can result from rolling averages."""

@@ -112,7 +112,7 @@ def test_the_status_shows_observations_and_the_headroom_of_certificates(history)
     certificate = made_up.certificate(host="h1")
     with open_history(str(history / "history.sqlite")) as opened:
         opened.store([certificate])
-        opened.store_results([made_up.observation("2026-12-01", host=host, disk_id=None) for host in HOSTS])
+        opened.store([], [made_up.observation("2026-12-01", host=host, disk_id=None) for host in HOSTS])
     answer(fleet_status, history, today="2026-12-02")
     status = json.loads((history / "reports" / "status.json").read_text())
     (volume,) = status["volumes"]

@@ -16,9 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate
     certificate_of,
     fingerprint,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import CutResult
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.lock_result import LockResult
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observations import ObservedResult
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.result import Result
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import CERTIFIES, FAILS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate, lock_pairs
@@ -69,6 +67,7 @@ def entry(
     profile="silver",
     volume="log",
     valid_days=90,
+    mount_point=None,
     **keys,
 ):
     """Return the entry of a volume that was judged on a day (ISO 8601)."""
@@ -76,77 +75,105 @@ def entry(
     until = (judged + datetime.timedelta(days=valid_days)).isoformat() if effect == CERTIFIES else None
     values = {
         "run_id": f"run-{day}",
-        "host": host,
+        "hosts": (host,),
         "volume": volume,
-        "volume_id": volume_id,
-        "boot_id": boot_id,
-        "profile": profile,
-        "method_version": 1,
-        "effect": effect,
-        "verdict": VERDICTS.get(effect, "inconclusive"),
-        "disturbed": 0,
+        "path": (volume_id and "/var/mqm/log") or "" if mount_point is None else mount_point,
+        "identity": volume_id,
         "judged_at": f"{day}T10:00:00Z",
-        "valid_from": day if until else None,
+        "verdict": keys.pop("verdict", VERDICTS.get(effect, "inconclusive")),
         "valid_until": until,
-        "parameters": "p1",
-        "limits_verdict": VERDICTS.get(effect, "inconclusive"),
-        "outcome": None,
-        "baseline": None,
-        "accepted": 0,
-        "disk_id": volume_id and f"disk of {volume_id}",
-        "mount_point": volume_id and "/var/mqm/log",
-        "can_certify": int(profile != "look"),
-        **keys,
+        "data": {
+            "effect": effect,
+            "profile": profile,
+            "boot_id": boot_id,
+            "disk_id": volume_id and f"disk of {volume_id}",
+            "volume_facts": "",
+            "verified": False,
+            "can_certify": profile != "look",
+            "method_version": 1,
+            "parameters": "p1",
+            "disturbed": False,
+            "limits_verdict": VERDICTS.get(effect, "inconclusive"),
+            "outcome": None,
+            "baseline": None,
+            "accepted": False,
+            "closest_limit": None,
+        },
     }
-    return Entry(sha256=fingerprint(values), **values)
+    values.update((key, keys.pop(key)) for key in list(keys) if key in values)
+    values["data"].update(keys)
+    return Entry.of(sha256=fingerprint(values), **values)
 
 
 def observation(day, ratio=12.04, outcome="slower", host="db07", **keys):
     """Return the result of an observation on a day (ISO 8601)."""
     known = {
+        "kind": "observation",
         "run_id": f"seen-{day}",
-        "host": host,
+        "hosts": (host,),
         "volume": "log",
-        "mount_point": "/var/mqm/log",
+        "path": "/var/mqm/log",
+        "judged_at": f"{day}T10:00:00Z",
+        "verdict": "",
+    }
+    data = {
         "disk_id": "disk of v1",
         "queue_manager": "QM1",
         "profile": "mq-log-silver 3",
-        "judged_at": f"{day}T10:00:00Z",
-        "verdict": "",
         "outcome": outcome,
         "ratio": ratio,
         "text": "12 times slower than certified: the volume changed or is shared.",
-        **keys,
     }
-    return ObservedResult(sha256=fingerprint(known), **known)
+    return made(known, data, keys, lambda known: fingerprint([host, known["volume"], known["path"]]))
 
 
 def cuts_of(own, day, verdict="pass", cuts=10, **keys):
     """Return the result of power cuts of the volume of an entry on a day."""
-    known = {key: getattr(own, key) for key in ("host", "volume", "volume_id", "disk_id", "mount_point")}
-    told = {"reason": "cut 1: why", "claim": "", "tests": "", "verdict": verdict, "cuts": cuts}
-    run = {"sha256": f"{own.host} {day} {verdict}", "run_id": f"run-{day}", "judged_at": f"{day}T00:00:00Z"}
-    return CutResult(**{**known, **told, **run, **keys})
+    known = {
+        "kind": "durability",
+        "sha256": f"{own.host} {day} {verdict}",
+        "run_id": f"run-{day}",
+        **{key: getattr(own, key) for key in ("hosts", "volume", "path", "identity")},
+        "judged_at": f"{day}T00:00:00Z",
+        "verdict": verdict,
+    }
+    data = {"disk_id": own.disk_id, "cuts": cuts, "reason": "cut 1: why", "claim": "", "tests": ""}
+    return made(known, data, keys)
 
 
 def pair_result(day, verdict="pass", failed="", passed=EVERY, until="2026-08-01", first="db01", second="db02", **keys):
     """Return a result of a pair in the history."""
     known = {
+        "kind": "locks",
+        "sha256": f"{day}{first}{second}{verdict}",
         "run_id": f"run-{day}",
-        "first": first,
-        "second": second,
+        "hosts": (first, second),
         "volume": "log",
-        "directory": lock_pairs.DIRECTORY,
-        "server": "10.1.0.9:/mq",
-        "profile": "mq-locks-gold 1",
+        "path": lock_pairs.DIRECTORY,
         "judged_at": f"{day}T10:00:00Z",
         "verdict": verdict,
         "valid_until": until if verdict in ("pass", "warn") else None,
+    }
+    data = {
+        "server": "10.1.0.9:/mq",
+        "profile": "mq-locks-gold 1",
         "takeover_ns": 12 * 10**9,
-        "failed_steps": failed,
-        "passed_steps": " ".join(step for step in passed.split() if step not in failed.split()),
+        "failed_steps": failed.split(),
+        "passed_steps": [step for step in passed.split() if step not in failed.split()],
         "text": "takeover 12 s (limit 15 s), 0 late writes",
         "reason": "db02 got the lock while db01 held it" if verdict == "fail" else "",
-        **keys,
     }
-    return LockResult(sha256=f"{day}{first}{second}{verdict}", **known)
+    return made(known, data, keys)
+
+
+def planned(host, volume, path, judged_at="2026-05-01T00:00:00Z", run_id="run"):
+    """Return the plan to certify a volume."""
+    known = {"run_id": run_id, "hosts": (host,), "volume": volume, "path": path, "judged_at": judged_at}
+    return Result(kind="plan", sha256=f"{host}{volume}{run_id}", verdict="", chain=host, **known)
+
+
+def made(known, data, keys, chain=lambda known: ""):
+    """Return a result with these fields and this data. The keys replace some of either."""
+    values = {**known, **{key: value for key, value in keys.items() if key not in data}}
+    values["data"] = {**data, **{key: value for key, value in keys.items() if key in data}}
+    return Result(**{"sha256": fingerprint(values), "chain": chain(values), **values})

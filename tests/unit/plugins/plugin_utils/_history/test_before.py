@@ -120,7 +120,7 @@ def test_another_mount_point_is_certified_only_if_it_is_named(run):
             assert reason.startswith("it measured log at /, and not at /var/mqm/log, as the run run-2026-01-")
             assert reason.endswith("or, if it has moved, set workspace_expect_mount: /")
     with open_history(moved.run["history"]["place"]) as history:
-        assert [each.mount_point for each in history.plans()["db07"]] == ["/var/mqm/log"]
+        assert [each.path for each in history.plans()["db07"]] == ["/var/mqm/log"]
     assert verdict(run()) == ("pass", True)
     # A mount point that was discovered or is another one does not name the new one.
     assert verdict(run(mount_point="/", expect_mount="/var/mqm/log")) == ("inconclusive", False)

@@ -10,9 +10,11 @@ from __future__ import annotations
 import datetime
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.live import hold_against_certificates
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.observation.certified import (
+    hold_against_certificates,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.observation import observed
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import gate
@@ -162,7 +164,7 @@ def test_the_certificate_of_a_volume_that_lost_writes_is_not_called_valid(certif
     with open_history(history) as opened:
         (own,) = opened.of_name("db07", "log")
         loss = made_up.cuts_of(own, "2026-05-30", "fail", 1)
-        opened.store_results([loss])
+        opened.store([], [loss])
     held = observe(216_384)
     assert (held["state"], held["outcome"]) == ("failed", "alike")
     lost = "the certificate of a volume that lost acknowledged writes in a power cut on 2026-05-30"

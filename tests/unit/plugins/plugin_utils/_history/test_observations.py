@@ -11,7 +11,6 @@ import datetime
 import json
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observations import observed_volumes, results_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import status_json
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.problems import problems_by_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
@@ -19,6 +18,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.status_txt 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.upkeep import import_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import ATTEMPT, FAILS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.observation.memory import observed_volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.observation import observed
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import gate
@@ -27,8 +27,12 @@ from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history.
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history.made_up import observation as result
 
 TODAY = Today(datetime.date(2026, 6, 1), 14)
-TWELVE = result("2026-05-01").text
+TWELVE = result("2026-05-01").data["text"]
 HELD = {"outcome": "slower", "ratio": 12.04, "text": TWELVE, "caveats": []}
+
+
+def results_of(directory):
+    return directory.kind.memory.of_run(directory)
 
 
 def run_of(tmp_path, held=HELD, place="", **changes):
@@ -45,15 +49,16 @@ def run_of(tmp_path, held=HELD, place="", **changes):
 
 def test_a_run_stores_how_each_queue_manager_compares_with_its_certificate(tmp_path):
     (found,) = results_of(run_of(tmp_path))
-    assert (found.host, found.volume, found.mount_point) == ("db07", "log", "/var/mqm/log")
-    assert (found.outcome, found.ratio, found.text, found.verdict) == ("slower", 12.04, TWELVE, "")
-    assert found.queue_manager == "QM\\x1b1" and found.disk_id and found.profile.startswith("mq-log-silver")
+    assert (found.host, found.volume, found.path) == ("db07", "log", "/var/mqm/log")
+    assert [found.data[key] for key in ("outcome", "ratio", "text")] == ["slower", 12.04, TWELVE]
+    assert found.verdict == "" and found.data["disk_id"]
+    assert found.data["queue_manager"] == "QM\\x1b1" and found.data["profile"].startswith("mq-log-silver")
 
 
 @pytest.mark.parametrize("held", [None, {"outcome": "slower", "ratio": "fast"}, {"ratio": 1e300, "text": None}])
 def test_what_cannot_be_compared_has_no_ratio(tmp_path, held):
     (found,) = results_of(run_of(tmp_path, held))
-    assert (found.ratio, found.text) == (None, "")
+    assert (found.data["ratio"], found.data["text"]) == (None, "")
 
 
 def test_a_verdict_is_stored_and_a_record_without_observation_is_not(tmp_path):
@@ -64,10 +69,10 @@ def test_a_verdict_is_stored_and_a_record_without_observation_is_not(tmp_path):
 def test_the_gate_stores_observations_beside_the_certificates_and_changes_none(place, tmp_path):
     valid = entry("2026-05-01")
     with open_history(place, create=True) as history, history._transaction():
-        history._add_rows(type(valid), [valid])
+        history._add_rows([valid])
     assert gate.remember(run_of(tmp_path, place=place), [], []) == ""
     with open_history(place) as history:
-        assert [each.text for each in history.observations()] == [TWELVE]
+        assert [each.data["text"] for each in history.results("observation")] == [TWELVE]
         assert history.newest() == [valid]
 
 
@@ -84,30 +89,30 @@ def test_the_newest_observation_of_each_volume_is_read(place):
     results = [
         result("2026-05-03"),
         result("2026-05-01"),
-        result("2026-05-02", mount_point="/mnt/new"),
+        result("2026-05-02", path="/mnt/new"),
         result("2026-05-01", host="db08", ratio=None, outcome="unknown", disk_id=None),
     ]
     with open_history(place, create=True) as history:
-        assert (history.store_results(results), history.store_results(results)) == (4, 0)
+        assert (history.store([], results), history.store([], results)) == (4, 0)
         with pytest.raises(history.errors), history._transaction():
-            history._execute("UPDATE logdisk_observations SET verdict = 'pass'")
-        assert history.observations() == [results[3], results[2], results[0]]
+            history._execute("UPDATE logdisk_results SET verdict = 'pass'")
+        assert history.results("observation") == [results[3], results[2], results[0]]
 
 
 def test_old_observations_are_pruned(place):
     with open_history(place, create=True) as history:
-        history.store_results([result("2026-05-01"), result("2026-05-02", host="db08")])
+        history.store([], [result("2026-05-01"), result("2026-05-02", host="db08")])
         assert history.prune(datetime.date(2026, 5, 2)) == 1
-        assert [each.host for each in history.observations()] == ["db08"]
+        assert [each.host for each in history.results("observation")] == ["db08"]
 
 
 def test_a_withdrawn_volume_has_no_observation_until_the_next_one(place):
     with open_history(place, create=True) as history:
-        history.store_results([result("2026-05-01")])
+        history.store([], [result("2026-05-01")])
         assert history.take_out("db07", "/var/mqm/log", "retired", "ops") == 1
-        assert history.observations() == []
-        history.store_results([result("2026-05-02")])
-        assert len(history.observations()) == 1
+        assert history.results("observation") == []
+        history.store([], [result("2026-05-02")])
+        assert len(history.results("observation")) == 1
 
 
 # The status.
@@ -120,21 +125,21 @@ LINES = fleet_status([VALID, entry("2026-05-02", FAILS, host="db09", volume_id="
     ("changes", "label", "is_placed"),
     [
         ({}, "db07", True),
-        ({"mount_point": "", "disk_id": None}, "db07", True),
-        ({"mount_point": "/mnt/other"}, "db07", False),
+        ({"path": "", "disk_id": None}, "db07", True),
+        ({"path": "/mnt/other"}, "db07", False),
         ({"volume": "QM1"}, "db07/QM1", False),
-        ({"host": "db01"}, "db01", False),
+        ({"hosts": ("db01",)}, "db01", False),
     ],
 )
 def test_an_observation_is_about_the_volume_with_its_names_and_mount_point(changes, label, is_placed):
     (found,) = observed_volumes([result("2026-05-03", **changes)], LINES)
-    assert (found.label, bool(found.place)) == (label, is_placed)
+    assert (found[0], bool(found[1])) == (label, is_placed)
 
 
 @pytest.mark.parametrize("lines", [LINES, fleet_status([entry("2026-05-02", ATTEMPT)], (), TODAY)])
 def test_an_observation_of_a_replaced_disk_is_left_out(lines):
     assert observed_volumes([result("2026-05-03", disk_id="disk of v0")], lines) == []
-    assert [bool(each.place) for each in observed_volumes([result("2026-05-03")], lines)] == [True]
+    assert [bool(each[1]) for each in observed_volumes([result("2026-05-03")], lines)] == [True]
 
 
 FLEET = [
@@ -145,11 +150,11 @@ FLEET = [
     result("2026-06-01", 1.02, "alike", host="db02"),
     result("2026-06-01", 90.0, "unknown", host="db03"),
 ]
-SEEN = observed_volumes(FLEET, LINES)
+SEEN = {"observation": FLEET}
 
 
 def test_the_screen_says_beside_each_volume_what_was_observed_and_when():
-    text = status_text(status_json(LINES, ["db07"], {}, TODAY, {}, {}, (), SEEN), "/h").splitlines()
+    text = status_text(status_json(LINES, ["db07"], {}, TODAY, {}, {}, SEEN), "/h").splitlines()
     assert text[1:-1] == [
         "  failed    db09  failed silver on 2026-05-02 (run run-2026-05-02); observed 1 day ago: fail, 200 times "
         "slower than certified (run seen-2026-05-31)",
@@ -159,14 +164,14 @@ def test_the_screen_says_beside_each_volume_what_was_observed_and_when():
         "  observed  db01  today: 4 times faster than certified (run seen-2026-06-01)",
         "  observed  db03  today: not compared (run seen-2026-06-01)",
     ]
-    many = observed_volumes([result("2026-05-03", host=f"h{number}") for number in range(130)], ())
-    assert status_text(status_json([], [], {}, TODAY, {}, {}, (), many)).endswith(
+    many = {"observation": [result("2026-05-03", host=f"h{number}") for number in range(130)]}
+    assert status_text(status_json([], [], {}, TODAY, {}, {}, many)).endswith(
         "and 30 more observations, see status.json"
     )
 
 
 def test_programs_get_every_observation_the_slowest_first_and_it_is_no_problem():
-    status = status_json(LINES, ["db07"], problems_by_host(LINES, ["db07"], {}), TODAY, {}, {}, (), SEEN)
+    status = status_json(LINES, ["db07"], problems_by_host(LINES, ["db07"], {}), TODAY, {}, {}, SEEN)
     assert json.loads(json.dumps(status)) == status and status["certified"]
     assert [(each["label"], each["headline"], each["age_days"]) for each in status["observations"]] == [
         ("db09", "200 times slower than certified", 1),

@@ -13,7 +13,6 @@ import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import Since
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import Change
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import status_json
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.planned import Planned
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.problems import host_states, problems_by_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import (
     MOST_URGENT_FIRST,
@@ -47,12 +46,7 @@ CHANGED = {
 
 def plan(host, **volumes):
     """Return the plan of a host: its volumes and their mount points."""
-    return {
-        host: [
-            Planned(f"{host}{volume}", "run", host, volume, mount_point, "2026-05-01T00:00:00Z")
-            for volume, mount_point in volumes.items()
-        ]
-    }
+    return {host: [made_up.planned(host, volume, mount_point) for volume, mount_point in volumes.items()]}
 
 
 def problems_of(*arguments):
@@ -182,7 +176,7 @@ def test_a_loss_in_a_power_cut_is_told_whatever_was_certified(entry):
     assert revoked.state == ("failed" if entry is ATTEMPTED else "revoked")
 
 
-UNKNOWN = entry("2026-05-20", ATTEMPT, host="valid", volume_id=None, mount_point=None, disk_id=None)
+UNKNOWN = entry("2026-05-20", ATTEMPT, host="valid", volume_id=None)
 
 
 def cuts_of(day, verdict="pass", cuts=10, of=VALID):
@@ -228,7 +222,7 @@ def test_kept_power_cuts_are_told_with_their_bound_and_their_age(results, told, 
 
 def test_a_volume_that_was_only_cut_is_told_and_is_not_certified():
     fleet = fleet_status([], (), TODAY, [cuts_of("2026-05-12")])
-    assert [(line.state, line.kept.cuts) for line in fleet] == [("none", 10)]
+    assert [(line.state, line.kept.data["cuts"]) for line in fleet] == [("none", 10)]
     assert problems_of(fleet, ["valid"], {}) == ["valid: missing: it has not been certified yet"]
 
 

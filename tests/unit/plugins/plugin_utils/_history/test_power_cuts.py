@@ -12,9 +12,9 @@ import itertools
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import Cut
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.cut_result import told_once
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.power_cuts import (
     Current,
+    CutResults,
     current,
     said_of,
 )
@@ -249,5 +249,6 @@ def test_cuts_of_an_unknown_volume_count_only_if_they_lost_writes(tmp_path, plac
 
 def test_a_result_whose_volume_became_known_counts_once():
     known = result("fail", 1, 1)
-    unknown = dataclasses.replace(known, sha256="a", volume_id=None, disk_id=None, mount_point=None)
-    assert told_once([unknown, known]) == [known] and told_once([unknown]) == [unknown]
+    unknown = dataclasses.replace(known, sha256="a", identity=None, path="", data={**known.data, "disk_id": None})
+    assert list(CutResults([unknown, known]).groups()) == [[known]]
+    assert list(CutResults([unknown]).groups()) == [[unknown]]

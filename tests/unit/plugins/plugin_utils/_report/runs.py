@@ -12,11 +12,13 @@ import re
 from dataclasses import replace
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import Cut
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.live import hold_against_certificates
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.filing import certify, store
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.merged_run import merge_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.observation.certified import (
+    hold_against_certificates,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.buckets import bucket_of, upper_ns
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import (
     Interval,

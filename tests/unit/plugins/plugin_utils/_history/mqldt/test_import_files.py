@@ -74,7 +74,7 @@ def test_five_runs_become_five_entries_and_importing_them_twice_changes_nothing(
     entries = history.of_name("db07", "log")
     names = ", ".join(f"{entry.judged_at[:10]} {entry.sha256[:12]}" for entry in entries)
     assert done == [f"{tmp_path}/result.csv: 5 runs of db07, 5 added: {names}."] and problems == []
-    assert [(entry.judged_at, entry.effect, entry.verdict, entry.volume_id) for entry in entries] == [
+    assert [(entry.judged_at, entry.effect, entry.verdict, entry.identity) for entry in entries] == [
         (f"{date}T00:00:00Z", "attempt", "inconclusive", None) for date in DATES
     ]
     grown = FIVE.replace(b"\r\n", b"\n") + ONE

@@ -22,9 +22,7 @@ import time
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history import changed
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import changed_since
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.planned import Planned
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import history as store
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import postgresql as postgresql_store
@@ -71,7 +69,7 @@ def test_what_was_stored_is_found_again_after_reopening(place):
         assert history.newest() == [certificate.entry]
         assert (
             history.of_name("db07", "log")
-            == history.of_volume(certificate.entry.volume_id)
+            == history.of_volume(certificate.entry.identity)
             == history.of_run("R1")
             == [certificate.entry]
         )
@@ -187,7 +185,7 @@ def test_a_certificate_is_found_only_by_a_beginning_of_its_own(history, beginnin
 
 
 def test_hostile_names_are_stored_as_they_are(history):
-    names = ["'; DROP TABLE logdisk_certificates; --", "ü\u202e", "%s", "?", "{text}", "a\x00b", "\ud800"]
+    names = ["'; DROP TABLE logdisk_results; --", "ü\u202e", "%s", "?", "{text}", "a\x00b", "\ud800"]
     history.store([made_up.certificate(host=name) for name in names])
     for name in names:
         assert len(history.of_name(name, "log")) == 1
@@ -226,16 +224,10 @@ def test_pruning_removes_the_old_and_changes_no_state(history):
     assert history.certificate(certificates[2].sha256).text == certificates[2].text
 
 
-def test_the_closest_limit_of_each_certificate_is_read_without_its_content(history, monkeypatch):
-    monkeypatch.setattr(store, "_MOST_VALUES", 2)
-    closest = [{**SMALL.content["closest_limit"], "share": number / 4} for number in range(4)]
-    certificates = [judged(day, closest_limit=each) for day, each in enumerate(closest, 1)]
-    without = Certificate.of_content({**SMALL.content, "closest_limit": None})
-    history.store([*certificates, without])
-    wanted = [each.sha256 for each in (*certificates, without)]
-    assert history.closest_limits(wanted) == dict(zip(wanted, closest))
-    assert history.prune(DAY + datetime.timedelta(days=4)) == 3
-    assert list(history.closest_limits(wanted[:4])) == wanted[3:4]
+def test_the_closest_limit_of_each_certificate_is_read_without_its_content(history):
+    closest = {**SMALL.content["closest_limit"], "share": 0.25}
+    history.store([judged(1, closest_limit=closest), judged(1, number=1, closest_limit=None)])
+    assert sorted((entry.host, entry.closest_limit) for entry in history.newest()) == [("db0", closest), ("db1", None)]
 
 
 def opened(run_id, workflow="16", day=1):
@@ -321,31 +313,31 @@ def test_the_database_itself_refuses_changes(history):
     history.store([certificate])
     history.expect_live()
     cuts, pair = made_up.cuts_of(certificate.entry, "2026-05-30"), made_up.pair_result("2026-05-30")
-    plan = Planned("p", "R", "db0", "log", "/var/mqm/log", "9999-01-01T00:00:00Z")  # a date that the clock contradicts
+    plan = made_up.planned("db0", "log", "/var/mqm/log", "9999-01-01T00:00:00Z")  # a date that the clock contradicts
     results = [cuts, pair, made_up.observation("2026-05-30"), plan]
-    assert (history.store_results(results), history.store_results(results)) == (3, 0)
+    assert (history.store([], results), history.store([], results)) == (3, 0)
     history.keep_run(opened("run1"), b"archive", store.JUDGED)
     history.revoke(certificate.sha256, "firmware recalled", "ops")
-    never_deleted = ("revocations", "power_cuts", "plans", "locks", "storings", "wrong_dates")
-    for table in ("certificates", "contents", "closest_limits", "kept_runs", "observations", *never_deleted):
+    never_deleted = ("results", "revocations", "storings", "wrong_dates")
+    for table in ("contents", "kept_runs", *never_deleted):
         column = "number" if table == "storings" else "sha256"
         statements = [f"UPDATE logdisk_{table} SET {column} = {column}", f"DELETE FROM logdisk_{table}"]
         for statement in statements if table in never_deleted else statements[:1]:
             with pytest.raises(HistoryError, match="append-only"), history._reported("cannot be written"):
                 history._execute(statement)
     assert history.newest() == [certificate.entry] and history.certificate(certificate.sha256) == certificate
-    assert (history.power_cuts(), history.locks()) == ([cuts], [pair])
+    assert (history.results("durability"), history.results("locks")) == ([cuts], [pair])
     assert [revocation.reason for revocation in history.revocations().values()] == ["firmware recalled"]
 
 
-@pytest.mark.parametrize("version", [6, 8])
+@pytest.mark.parametrize("version", [7, 9])
 @pytest.mark.parametrize("how", [{"create": True}, {"make_tables": False}])
 def test_another_schema_is_refused_with_both_versions_and_left_as_it_is(place, monkeypatch, version, how):
     with monkeypatch.context() as patch:
         patch.setattr(store, "SCHEMA_VERSION", version)
         with open_history(place, create=True) as history:
             history.store([small()])
-    refused = f"{re.escape(place)} has schema {version}, but this version of the collection reads schema 7: use the "
+    refused = f"{re.escape(place)} has schema {version}, but this version of the collection reads schema 8: use the "
     for dummy in range(2):
         with pytest.raises(HistoryError, match=refused):
             open_history(place, **how)
@@ -431,16 +423,16 @@ def test_a_killed_controller_leaves_whole_runs(place):
     with open_history(place) as history:
         counts = [len(history.of_run(f"w0r{run}")) for run in range(3)]
         assert counts == [100, 100, 100]
-        assert len(history._execute("SELECT run_id FROM logdisk_certificates").fetchall()) % 100 == 0
+        assert len(history._execute("SELECT run_id FROM logdisk_results").fetchall()) % 100 == 0
         assert (
-            history._execute("SELECT count(*) FROM logdisk_certificates").fetchone()
+            history._execute("SELECT count(*) FROM logdisk_results").fetchone()
             == history._execute("SELECT count(*) FROM logdisk_contents").fetchone()
         )
         assert history.store([small(number, run_id="after") for number in range(100)]) == 100
 
 
 def test_a_run_is_stored_as_a_whole_or_not_at_all(history, monkeypatch):
-    monkeypatch.setattr(store, "_INSERT_TEXT", "INSERT INTO nowhere VALUES (?, ?)")
+    monkeypatch.setattr(store, "_INSERT_CONTENT", "INSERT INTO nowhere VALUES (?, ?)")
     with pytest.raises(HistoryError, match="nowhere"):
         history.store([small(0), small(1)])
     monkeypatch.undo()
@@ -466,7 +458,7 @@ def test_a_lock_that_is_never_released_is_reported(place):
         open_history(place, patience_s=0.1) as history,
         holder._transaction(),
     ):
-        holder._execute(store._INSERT_TEXT.format(table="logdisk_contents"), (small().sha256, small().text))
+        holder._execute(store._INSERT_CONTENT, (small().sha256, small().text))
         with pytest.raises(HistoryError, match="lock"):
             history.store([small()])
 

@@ -155,7 +155,7 @@ def test_a_record_that_says_less_than_its_tables_is_believed(base, place):
 
 def plans_of(place):
     with open_history(place) as opened:
-        return {host: [(each.volume, each.mount_point) for each in plan] for host, plan in opened.plans().items()}
+        return {host: [(each.volume, each.path) for each in plan] for host, plan in opened.plans().items()}
 
 
 def test_the_newest_plan_of_a_run_that_measured_to_certify_is_what_must_be_certified(base, place, tmp_path):

@@ -12,7 +12,6 @@ import datetime
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import Since, key_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import Change
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.observations import observed_volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import status_json
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.problems import problems_by_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
@@ -57,7 +56,7 @@ def made_up(number, host, healthy):
         3: [],
         4: [entry(ago(4), ATTEMPT, **keys)],
         5: [entry(ago(77 + number % 13), **keys)],
-        6: [valid, dataclasses.replace(entry(ago(0), FAILS, **keys), volume_facts="io_error")],
+        6: [valid, entry(ago(0), FAILS, volume_facts="io_error", **keys)],
         7: [entry(ago(83 + number % 7), **keys)],
         8: [entry(ago(100), **keys), entry(ago(2), ATTEMPT, **keys)],
         REVOKED: [entry(ago(5), run_id=WITHDRAWN, **keys)],
@@ -66,7 +65,14 @@ def made_up(number, host, healthy):
 
 def status_of(names, healthy=False, unknown=()):
     """Return the content of status.json for hosts in every state, the tenth of which lost writes in power cuts."""
-    entries = [each for number, name in enumerate(names) for each in made_up(number, name, healthy)]
+    judged = [each for number, name in enumerate(names) for each in made_up(number, name, healthy)]
+    entries = [
+        dataclasses.replace(
+            each,
+            data={**each.data, "closest_limit": closest_to(number * 13 % 100 / 100 + (each.effect == FAILS) * 11)},
+        )
+        for number, each in enumerate(judged)
+    ]
     own = {each.host: each for each in entries}
     cuts = [
         cuts_of(own[name], ago(number % 40), "fail" if number % 40 == 9 else "pass", number + 1)
@@ -85,13 +91,9 @@ def status_of(names, healthy=False, unknown=()):
         for line in lines[:60:3]
         if line.entry
     }
-    closest = {
-        each.sha256: closest_to(number * 13 % 100 / 100 + (each.effect == FAILS) * 11)
-        for number, each in enumerate(entries)
-    }
-    seen = observed_volumes([each for number, name in enumerate(names) for each in observations(number, name)], lines)
+    seen = [each for number, name in enumerate(names) for each in observations(number, name)]
     problems = problems_by_host(lines, expected, {})
-    return status_json(lines, expected, problems, TODAY, revoked, changed, (), seen, closest)
+    return status_json(lines, expected, problems, TODAY, revoked, changed, {"observation": seen})
 
 
 def closest_to(share, **keys):

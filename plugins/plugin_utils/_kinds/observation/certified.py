@@ -16,27 +16,28 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...module_utils import _units
-from .._estimate.line import NoLine, fit_line
-from .._judge.effect import ATTEMPT, CERTIFIES
-from .._run.columns import ALL_WORKERS, MQ_LOG, Row
-from .._run.directory import RunDirectory
-from .._run.record import HostRecord
-from .._run.run_files import RunDirectoryError
-from .._run.table_reader import TablesError
-from .._run.tables import parse_tables
-from .._run.volume_identity import VolumeIdentity, identity_of_record
-from .._run.words import mean_size_text, size_text
-from .certificate import Entry
-from .cut_result import CutResult, standing_loss
-from .figures import is_imported
-from .observations import ALIKE, FASTER, SLOWER, UNKNOWN
-from .power_cuts import cuts_of
-from .standing import standing_fact, standing_facts_text
-from .states import EXPIRED, FAILED, REVOKED, SUPERSEDED, VALID, Today, entry_states
-from .store.history import History, HistoryError
-from .store.open import open_history
+from ....module_utils import _units
+from ..._estimate.line import NoLine, fit_line
+from ..._history.certificate import Entry
+from ..._history.figures import is_imported
+from ..._history.power_cuts import cuts_of, standing_loss
+from ..._history.result import Result
+from ..._history.standing import standing_fact, standing_facts_text
+from ..._history.states import EXPIRED, FAILED, REVOKED, SUPERSEDED, VALID, Today, entry_states
+from ..._history.store.history import History, HistoryError
+from ..._history.store.open import open_history
+from ..._judge.effect import ATTEMPT, CERTIFIES
+from ..._run.columns import ALL_WORKERS, MQ_LOG, Row
+from ..._run.directory import RunDirectory
+from ..._run.record import HostRecord
+from ..._run.run_files import RunDirectoryError
+from ..._run.table_reader import TablesError
+from ..._run.tables import parse_tables
+from ..._run.volume_identity import VolumeIdentity, identity_of_record
+from ..._run.words import mean_size_text, size_text
 
+SLOWER, ALIKE, FASTER, UNKNOWN = "slower", "alike", "faster", "unknown"
+"""The outcomes of a comparison with a certificate."""
 NOISE = 1.5
 """Below this factor, no change is reported, because runs of one volume differ, a live load differs from that of a test,
 and MQ's averages lag behind."""
@@ -189,10 +190,10 @@ def _slowest(content: Mapping[str, Any]) -> float | None:
 
 def _may_be_at(identity: VolumeIdentity | None, entry: Entry) -> bool:
     """Return whether an entry may be about the same mount point."""
-    return identity is None or entry.mount_point in (None, identity.mount_point)
+    return identity is None or entry.path in ("", identity.mount_point)
 
 
-def _state_of(entry: Entry, state: str, fact: Entry | None, loss: CutResult | None) -> tuple[str, str]:
+def _state_of(entry: Entry, state: str, fact: Entry | None, loss: Result | None) -> tuple[str, str]:
     """Return the state of an entry and a description of the state. ``state`` is the state under the profile alone. It
     is overridden by a fact about the volume or by writes that were lost in a power cut."""
     if entry.effect == CERTIFIES and state != REVOKED and fact:

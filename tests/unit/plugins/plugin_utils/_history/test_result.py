@@ -15,19 +15,19 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.machines import clock_of_hosts, disagree
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.baseline import comparable_with
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.fleet_drift import fleet_drift
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.lock_result import pair_states
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import status_json
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.planned import Planned, planned_by
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.planned import planned_by
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.problems import problems_by_host
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.result import wrong_dates
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.status_txt import status_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import history as store
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.postgresql import PostgresqlHistory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.sqlite import SqliteHistory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.wrong_dates import wrong_dates
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge import merged_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import ATTEMPT, CERTIFIES, FAILS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.states import pair_states
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.drift_txt import drift_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.status_html import render_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
@@ -126,19 +126,19 @@ def elsewhere(history, moment):
 
 
 def loses(history, moment):
-    history.store_results([of_cuts(moment, "fail")])
+    history.store([], [of_cuts(moment, "fail")])
 
 
 def keeps(history, moment):
-    history.store_results([of_cuts(moment, "pass")])
+    history.store([], [of_cuts(moment, "pass")])
 
 
 def locks_pass(history, moment):
-    history.store_results([of_locks(moment, "pass")])
+    history.store([], [of_locks(moment, "pass")])
 
 
 def locks_fail(history, moment):
-    history.store_results([of_locks(moment, "fail")])
+    history.store([], [of_locks(moment, "fail")])
 
 
 def run(history, clocks, steps):
@@ -152,10 +152,13 @@ def run(history, clocks, steps):
 def state(history, day=None):
     """Return the state of the volume under test, and of its pair if there is one."""
     today = Today(day or NOW.date(), 14)
-    if history.locks():
-        return pair_states(history.locks(), today)[0].state
+    if history.results("locks"):
+        return pair_states(history.results("locks"), today)[0].state
     found = [
-        {line.host: line.state for line in fleet_status(entries, history.revocations(), today, history.power_cuts())}
+        {
+            line.host: line.state
+            for line in fleet_status(entries, history.revocations(), today, history.results("durability"))
+        }
         for entries in (history.newest(), history.between())
     ]
     assert found[0] == found[1]
@@ -272,8 +275,8 @@ def test_a_date_that_the_database_server_contradicted_stays_wrong(history, clock
 def test_a_malformed_date_of_a_plan_is_left_out(tmp_path, history, clocks):
     run = fabricate.run_data(["db07"], created_at="soon")
     (planned,) = planned_by(RunDirectory.create(str(tmp_path / "run"), run))
-    assert planned.planned_at == ""
-    history.store_results([planned])
+    assert planned.judged_at == ""
+    history.store([], [planned])
     assert history.wrong_clock() is None
 
 
@@ -376,15 +379,15 @@ def test_the_newest_plan_is_the_one_that_was_stored_last(history, clocks):
     for days_ago, error, volume in ((2, AHEAD, "old"), (1, 0, "log")):
         clocks.set(days_ago, error)
         moment = clocks.text(error)
-        history.store_results([Planned(volume, f"run-{moment}", "db07", volume, "/var/mqm/log", moment)])
+        history.store([], [made_up.planned("db07", volume, "/var/mqm/log", moment, f"run-{moment}")])
     assert [each.volume for each in history.plans()["db07"]] == ["log"]
 
 
 def test_the_newest_observation_is_the_one_that_was_stored_last(history, clocks):
     for days_ago, error, ratio in ((2, AHEAD, 9.0), (1, 0, 1.0)):
         clocks.set(days_ago, error)
-        history.store_results([made_up.observation("2026-11-01", ratio=ratio, judged_at=clocks.text(error))])
-    assert [each.ratio for each in history.observations()] == [1.0]
+        history.store([], [made_up.observation("2026-11-01", ratio=ratio, judged_at=clocks.text(error))])
+    assert [each.data["ratio"] for each in history.results("observation")] == [1.0]
 
 
 @pytest.mark.parametrize(
@@ -400,15 +403,17 @@ def test_the_newest_observation_is_the_one_that_was_stored_last(history, clocks)
 )
 def test_the_status_names_a_wrong_date_until_the_same_is_certified_again(history, clocks, steps, named):
     run(history, clocks, steps)
-    dates = wrong_dates(history.newest(), history.power_cuts(), history.locks(), history.observations())
+    results = {kind: history.results(kind) for kind in ("durability", "locks", "observation")}
+    results["measurement"] = history.newest()
+    dates = wrong_dates(each for own in results.values() for each in own)
     assert len(dates) == len(named)
     for each in dates:
-        assert each.judged_at[:4] == "2027" and each.judged_at in each.text and each.clock[:7] == "2026-11"
+        assert each["judged_at"][:4] == "2027" and each["judged_at"] in each["text"] and each["clock"][:7] == "2026-11"
     today = Today(NOW.date(), 14)
     lines = fleet_status(history.newest(), {}, today)
-    text = status_text(status_json(lines, ["db07"], problems_by_host(lines, ["db07"], {}), today, {}, {}, dates=dates))
+    text = status_text(status_json(lines, ["db07"], problems_by_host(lines, ["db07"], {}), today, {}, {}, results))
     assert ("wrong date" in text and "dated 2027-11-2" in text) == bool(named)
-    status = status_json(lines, [], {}, today, {}, {}, dates=dates)
+    status = status_json(lines, [], {}, today, {}, {}, results)
     assert ("dated 2027-11-2" in "".join(render_status(status))) == bool(named)
 
 
@@ -433,8 +438,8 @@ def test_drift_and_baselines_leave_wrong_dates_out(history, clocks):
     assert [each["judged_at"][:10] for each in volume["certificates"]] == ["2026-11-24", "2026-11-26"]
     assert "dated 2027-11-25" in drift_text(drift, "/page")
     entries = history.of_name("db07", "log")
-    assert [entry.date[:4] for entry in entries] == ["2026", "2027", "2026"]
-    assert [entry.date[:4] for entry in comparable_with(entries[-1], entries, ())] == ["2026", "2026"]
+    assert [entry.judged_at[:4] for entry in entries] == ["2026", "2027", "2026"]
+    assert [entry.judged_at[:4] for entry in comparable_with(entries[-1], entries, ())] == ["2026", "2026"]
 
 
 @pytest.mark.parametrize(("error", "is_refused"), [(AHEAD, True), (A_BIT, False), (BEHIND, False)])
