@@ -14,11 +14,12 @@ from typing import Any
 from ...module_utils import _units
 from ...module_utils._command_lines import command as shell_command
 from .._judge.durability import percent_upwards
+from .._kinds import KINDS
 from .._run import open_metrics as om
 from .._run.table_reader import printable
 from .._run.words import days_text
 from .problems import LOCKS
-from .states import FAILED, MOST_URGENT_FIRST, NONE, REVOKED
+from .states import MOST_URGENT_FIRST
 
 SHOWN_LINES = 100
 SHOWN_CHANGES = 5
@@ -26,7 +27,6 @@ SHOWN_NEXT = 10
 """The maximum number of hosts named in the command that certifies them again."""
 SHOWN_CHARACTERS = 60
 """The maximum number of characters of a changed fact that are shown."""
-_PAIR_STATES = tuple(state for state in MOST_URGENT_FIRST if state != REVOKED)
 
 Item = Mapping[str, Any]
 
@@ -125,15 +125,8 @@ def status_prom(status: Item) -> bytes:
     """Return the status in the text format of OpenMetrics."""
     names = Counter((host, volume) for host, volume, dummy in set(map(_place, status["volumes"])))
     asked = [(_volume_labels(each, names), each) for each in status["volumes"] if each["is_asked_for"]]
-    pairs = [
-        (om.labels({key: each[key] for key in ("first", "second", "volume", "directory")}), each)
-        for each in status["locks"]
-    ]
-    cuts, losses = (
-        [(own, each[key]) for own, each in asked if each[key]] for key in ("power_cuts_kept", "power_cut_loss")
-    )
     whole = [("", status)]
-    metrics: tuple[tuple[str, str, Sequence[tuple[str, Item]], Callable[[Item], float | str | None]], ...] = (
+    metrics = (
         ("logdisk_expected_hosts", "Hosts that are to be certified.", whole, lambda each: len(each["expected_hosts"])),
         ("logdisk_certificate_problems", "Why they are not.", whole, lambda each: len(each["problems"])),
         (
@@ -146,35 +139,11 @@ def status_prom(status: Item) -> bytes:
             "logdisk_certificate_end_timestamp_seconds",
             "End of the last day on which the certificate is valid.",
             asked,
-            _end_s,
+            lambda each: om.end_of_day_s(each["valid_until"]) if each["valid_until"] else None,
         ),
-        (
-            "logdisk_power_cuts_kept",
-            "Power cuts of the volume that lost no acknowledged write.",
-            cuts,
-            lambda each: each["cuts"],
-        ),
-        ("logdisk_power_cuts_kept_timestamp_seconds", "Start of the day of these power cuts.", cuts, _day_s),
-        ("logdisk_power_cut_loss_timestamp_seconds", "Start of the day of the loss that counts.", losses, _day_s),
-        ("logdisk_lock_state", "Whether the locks of the pair are in this state.", pairs, lambda each: each["state"]),
-        (
-            "logdisk_lock_end_timestamp_seconds",
-            "End of the last day on which the test of the locks counts.",
-            pairs,
-            _end_s,
-        ),
-        ("logdisk_lock_takeover_seconds", "Longest takeover in the test that decides the state.", pairs, _takeover_s),
     )
-    texts = []
-    for name, meaning, items, value_of in metrics:
-        states = _PAIR_STATES if items is pairs else MOST_URGENT_FIRST
-        texts.append(om.family(name, meaning))
-        for own, each in items:
-            value = value_of(each)
-            if isinstance(value, str):
-                texts.append(om.states(name, own, "state", states, value))
-            elif value is not None:
-                texts.append(om.sample(name, own, value))
+    texts = [*om.gauges(metrics, MOST_URGENT_FIRST)]
+    texts += [text for kind in KINDS.values() for text in kind.memory.metrics(status, asked)]
     return "".join([*texts, om.END]).encode("utf-8")
 
 
@@ -187,16 +156,3 @@ def _volume_labels(volume: Item, names: Mapping[tuple[str, ...], int]) -> str:
     host, name, mount_point = _place(volume)
     place = {"mount_point": mount_point} if names[host, name] > 1 else {}
     return om.labels({"host": host, "volume": name, "profile": volume["profile"], **place})
-
-
-def _end_s(each: Item) -> float | None:
-    return om.end_of_day_s(each["valid_until"]) if each["valid_until"] else None
-
-
-def _day_s(cut: Item) -> float:
-    return om.start_of_day_s(cut["judged_at"][:10])
-
-
-def _takeover_s(pair: Item) -> float | None:
-    is_known = pair["takeover_ns"] is not None and pair["state"] not in (FAILED, NONE)
-    return pair["takeover_ns"] / 1e9 if is_known else None

@@ -102,6 +102,11 @@ class Memory:
     ) -> None:
         """Add what the results say to the content of status.json. ``lines`` are the states of its volumes."""
 
+    def metrics(self, status: Mapping[str, Any], volumes: Sequence[tuple[str, Mapping[str, Any]]]) -> Iterator[str]:
+        """Yield families of metrics and their samples from the content of status.json. ``volumes`` are its volumes
+        under their requested profiles, each with the labels that identify it."""
+        yield from ()
+
 
 class View:
     """The parts of a report that only runs of one kind have. Everything else in a report is the same for all kinds."""

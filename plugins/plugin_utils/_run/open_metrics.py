@@ -11,7 +11,8 @@ The older format has neither state sets nor infos, so both are gauges with an ad
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 GAUGE = "gauge"
 SUMMARY = "summary"
@@ -25,6 +26,24 @@ def family(name: str, meaning: str, kind: str = GAUGE) -> str:
     unit = name.rpartition("_")[2]
     stated = f"# UNIT {name} {unit}\n" if unit in ("seconds", "ratio") else ""
     return f"# TYPE {name} {kind}\n{stated}# HELP {name} {_escaped(meaning)}\n"
+
+
+Value = Callable[[Any], "float | str | None"]
+
+
+def gauges(
+    metrics: Iterable[tuple[str, str, Sequence[tuple[str, Any]], Value]], known: tuple[str, ...] = ()
+) -> Iterator[str]:
+    """Yield families of metrics with their samples. Each metric is a name, its meaning, items with their labels, and
+    the function that returns the value of an item: a figure, one of the known states, or None if it has none."""
+    for name, meaning, items, value_of in metrics:
+        yield family(name, meaning)
+        for own, each in items:
+            value = value_of(each)
+            if isinstance(value, str):
+                yield states(name, own, "state", known, value)
+            elif value is not None:
+                yield sample(name, own, value)
 
 
 def labels(pairs: Mapping[str, str | int]) -> str:

@@ -8,13 +8,14 @@ hosts, and what the results mean for the status of the fleet."""
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..._history.problems import Problem
 from ..._history.result import Result, date_of
-from ..._history.states import Status, Today
+from ..._history.states import FAILED, MOST_URGENT_FIRST, NONE, REVOKED, Status, Today
 from ..._records.locks import LOCKS
+from ..._run import open_metrics as om
 from ..._run.directory import RunDirectory
 from ..._run.files import fingerprint
 from ..._run.lock_steps import KEPT, STEPS, TAKEOVERS, figure, rows_of
@@ -61,6 +62,32 @@ class Memory(facets.Memory):
     ) -> None:
         """Add the states of all pairs."""
         status["locks"] = [entry_of(pair, today) for pair in pair_states(results, today)]
+
+    def metrics(self, status: Mapping[str, Any], volumes: Sequence[tuple[str, Pair]]) -> Iterator[str]:
+        """Yield the state of each pair, until when it lasts, and its longest takeover."""
+        names = ("first", "second", "volume", "directory")
+        pairs = [(om.labels({key: each[key] for key in names}), each) for each in status["locks"]]
+        metrics = (
+            (
+                "logdisk_lock_state",
+                "Whether the locks of the pair are in this state.",
+                pairs,
+                lambda each: each["state"],
+            ),
+            (
+                "logdisk_lock_end_timestamp_seconds",
+                "End of the last day on which the test of the locks counts.",
+                pairs,
+                lambda each: om.end_of_day_s(each["valid_until"]) if each["valid_until"] else None,
+            ),
+            (
+                "logdisk_lock_takeover_seconds",
+                "Longest takeover in the test that decides the state.",
+                pairs,
+                _takeover_s,
+            ),
+        )
+        return om.gauges(metrics, tuple(state for state in MOST_URGENT_FIRST if state != REVOKED))
 
 
 def _result(directory: RunDirectory, both: Sequence[tuple[HostRecord, Pair]]) -> Result:
@@ -111,3 +138,8 @@ def _valid_until(directory: RunDirectory, judged_at: str) -> str | None:
         return (datetime.date.fromisoformat(judged_at[:10]) + datetime.timedelta(days=valid_days)).isoformat()
     except (ValueError, OverflowError):
         raise RunDirectoryError(f"{directory.path} does not state when its locks were tested.") from None
+
+
+def _takeover_s(pair: Pair) -> float | None:
+    is_known = pair["takeover_ns"] is not None and pair["state"] not in (FAILED, NONE)
+    return pair["takeover_ns"] / 1e9 if is_known else None
