@@ -32,15 +32,7 @@ MAY_IMPORT = {
     "_options": {"_run", "_options"},
     "_fleet": {"_run", "_estimate", "_workload", "_observe", "_options", "_fleet"},
     "_tester": {"_tester"},
-    "_history": {
-        "_run",
-        "_numerics",
-        "_estimate",
-        "_durability",
-        "_judge",
-        "_records",
-        "_history",
-    },  # imported runs are judged again
+    "_history": {"_run", "_numerics", "_judge", "_records", "_history"},  # imported runs are judged again
     "_numerics": {"_numerics"},
     "_signing": {"_run", "_signing"},
     "_kubernetes": {"_kubernetes"},
