@@ -11,10 +11,9 @@ import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .._records.locks import LOCKS
 from .._run.directory import RunDirectory
 from .._run.files import fingerprint
-from .._run.lock_steps import KEPT, STEPS, TAKEOVERS, figure, rows_of
+from .._run.lock_steps import KEPT, LOCKS, STEPS, TAKEOVERS, figure, rows_of
 from .._run.profiles import profile_text
 from .._run.record import HostRecord
 from .._run.run_files import RunDirectoryError

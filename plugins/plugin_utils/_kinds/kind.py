@@ -12,12 +12,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .facets import Criteria, Memory, Opening, View
+    from .facets import Criteria, English, Memory, Opening, View
 
 
 class Kind:
-    """A kind of run. Simple facts are attributes here; ``criteria``, ``opening``, ``memory`` and ``view`` are imported
-    when they are used."""
+    """A kind of run. Simple facts are attributes here; ``criteria``, ``english``, ``opening``, ``memory`` and ``view``
+    are imported when they are used."""
 
     name = ""
     """The value of ``kind`` in run.json and in the records of the run. Empty for a record that only states why there is
@@ -94,8 +94,8 @@ class Kind:
     """
 
     facets: tuple[str, ...] = ()
-    """The modules among criteria.py, opening.py, memory.py and view.py that the kind's folder contains. For the others,
-    the defaults in facets.py are used."""
+    """The modules among criteria.py, english.py, opening.py, memory.py and view.py that the kind's folder contains. For
+    the others, the defaults in facets.py are used."""
 
     @cached_property
     def data_shape(self) -> Any:
@@ -106,6 +106,11 @@ class Kind:
     def criteria(self) -> Criteria:
         """What a profile can specify about a run of this kind."""
         return self._facet("criteria")
+
+    @cached_property
+    def english(self) -> English:
+        """The sentences about the findings of a run of this kind."""
+        return self._facet("english")
 
     @cached_property
     def opening(self) -> Opening:

@@ -16,7 +16,7 @@ from typing import Any
 
 import yaml
 
-from .._english.findings import NOTHING_MEASURED, in_words, with_sentences
+from .._english.findings import NOTHING_MEASURED, in_words, judgements_with_sentences, with_sentences
 from .._estimate.target import TARGET_FACTS
 from .._judge.capacity import LOAD_TARGET, Capacity
 from .._judge.early_end import notes_of_kept_steps
@@ -47,13 +47,20 @@ def with_notes(record: HostRecord, notes: Iterable[Finding], words: Words) -> Ho
     )
 
 
-def concluded(record: HostRecord, found: list[Finding], notes: Iterable[Finding], **keys: Any) -> HostRecord:
-    """Return a record that is judged by findings alone, with notes and other ``keys``. There must be a finding if it
-    does not pass."""
+def concluded(
+    record: HostRecord,
+    found: list[Finding],
+    notes: Iterable[Finding],
+    judgements: Iterable[Mapping[str, Any]] = (),
+    **keys: Any,
+) -> HostRecord:
+    """Return a record that is judged by findings, with the judgements of limits, notes and other ``keys``. There must
+    be a finding if it does not pass."""
     words = words_of("")
     reasons = [in_words(each, words) for each in found]
     verdict = worst(each["verdict"] for each in found)
-    return with_notes(replace(record, verdict=verdict, findings=found, reasons=reasons, **keys), notes, words)
+    judged = replace(record, verdict=verdict, findings=found, reasons=reasons, **keys)
+    return with_notes(replace(judged, judgements=judgements_with_sentences(judgements, words)), notes, words)
 
 
 def note(

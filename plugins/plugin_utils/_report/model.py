@@ -828,11 +828,7 @@ def _name_profiles(run: Mapping[str, Any], hosts: list[Host]) -> list[ShownProfi
 
 def _limits_of(run: Mapping[str, Any], profile: Mapping[str, Any]) -> list[Limit]:
     """Return the limits of a profile. The list is empty if the limits do not judge runs of this kind."""
-    kind = kind_of(run)
-    if kind.view.criteria:
-        return []
     try:
-        loaded = load_profile(profile)
-        return list(loaded.limits) if kind.criteria.judges(loaded.sections.get(kind.profile_key)) else []
+        return [*kind_of(run).criteria.limits_of(load_profile(profile))]
     except DefinitionError:
         return []

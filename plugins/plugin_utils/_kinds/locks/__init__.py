@@ -18,7 +18,7 @@ class Locks(Kind):
     keeps them apart from the certificates of volumes."""
 
     name = "locks"
-    facets = ("criteria", "opening", "memory", "view")
+    facets = ("criteria", "english", "opening", "memory", "view")
     data_key = "locks"
     profile_key = "locks"
     plan_fact = "locks_plan"

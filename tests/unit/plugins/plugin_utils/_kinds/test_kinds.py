@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils import _kinds
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import DEFAULTS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import (
     CHECK_MODE,
     DATA_KEYS,
@@ -31,7 +30,7 @@ from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils.source_im
 
 FOLDER = Path(_kinds.__file__).parent
 PLUGINS = fabricate.PROJECT / "plugins"
-FACETS = ("criteria", "opening", "memory", "view")
+FACETS = ("criteria", "english", "opening", "memory", "view")
 EVERY = (*KINDS.values(), CHECK_MODE)
 PACKAGE = "ansible_collections.mqops.logdisk.plugins.plugin_utils"
 
@@ -72,7 +71,8 @@ def test_each_folder_is_a_kind_whose_facets_are_its_modules():
 
 def test_a_record_holds_what_is_its_kinds_own_under_the_key_of_that_kind():
     for kind in filter(lambda kind: kind.data_key, EVERY):
-        own = {"cuts": [], "losses": [], "tests": "", "claim": "", "cut_count": 1, "pairs": [], "limits": DEFAULTS}
+        own = {"cuts": [], "losses": [], "tests": "", "claim": "", "cut_count": 1, "pairs": []}
+        own["required"] = {"takeover_s": 45, "load_s": 300, "lock_count": 512, "steps": []}
         data = HostRecord("h", kind=kind.name, kind_data=own).as_dict()
         assert {key: data[key] for key in DATA_KEYS} == {**dict.fromkeys(DATA_KEYS), kind.data_key: own}
         assert HostRecord.from_dict({**data, **{key: 7 for key in DATA_KEYS if key != kind.data_key}}).kind_data == own
@@ -106,19 +106,18 @@ print(*sorted({{name.split(".")[5] for name in sys.modules if name.startswith("{
     assert not {"_report", "_history", "_fleet"}.intersection(imported.split()), imported
 
 
-OF_ONE_KIND = ("cut_check", "cut_start", "observe", "observed")
-"""Actions that exist for only one kind of run import its folder."""
+OF_ONE_KIND = ("cut_check", "cut_start", "observe", "observed", "lock_test", "lock_plan", "claim")
+"""Actions and steps that exist for only one kind of run import its folder."""
 
 NAMED_ELSEWHERE = {
     "_judge/judged_records.py": "a key of profiles has the name of a kind",
-    "_judge/lock_limits.py": "the same",
+    "_run/lock_steps.py": "the same",
     "_history/problems.py": "a playbook has the name of a kind",
     "_history/overview.py": "a key of status.json has it",
     "_history/status_txt.py": "the same, and a playbook",
     "_report/history/status_html.py": "the same key",
     "_run/findings.py": "a finding that explains a preflight",
     "_records/durability.py": "records are made for each kind",
-    "_records/locks.py": "the same",
     "_records/observation.py": "the same",
 }
 """Places where the name of a kind is used with another meaning, or as a key in a file that others read."""
