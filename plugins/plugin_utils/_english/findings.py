@@ -14,9 +14,9 @@ from functools import cache
 from typing import Any
 
 from .._judge.capacity import text_of_load
-from .._kinds import KINDS, kind_named
 from .._run import findings
 from .._run.findings import Finding
+from .._run.kinds import KINDS, kind_named
 from .._run.record import host_label
 from .._run.verdicts import GOOD, PASS
 from .._run.words import Words, words_of

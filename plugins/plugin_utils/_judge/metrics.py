@@ -16,8 +16,8 @@ from types import MappingProxyType
 from typing import Any
 
 from ...module_utils import _units
-from .._kinds import KINDS
 from .._run.columns import Row
+from .._run.kinds import KINDS
 from .._run.tables import Tables
 from .statistics import AS_IT_STANDS, BATCH_MEANS, SHARE_OF_OPERATIONS, SHARE_OF_TIME
 

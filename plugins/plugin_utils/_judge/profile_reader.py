@@ -19,7 +19,6 @@ from functools import cache
 from typing import Any, TypeVar
 
 from ...module_utils import _units
-from .._kinds import KINDS, OF_PROFILES
 from .._run.columns import ALL_STREAMS, COMMITS, MQ_LOG
 from .._run.definitions import (
     DefinitionError,
@@ -37,6 +36,7 @@ from .._run.definitions import (
     shown,
 )
 from .._run.findings import CRITERIA
+from .._run.kinds import KINDS, OF_PROFILES
 from .metrics import HIGHEST, OF_KIND, ONCE, Metric, all_metrics, find_metric
 from .profile import FAIL, LOG, MAX_THRESHOLDS, NO_CONFIDENCE, SEVERITIES, Limit, Profile, Range, Waiver
 

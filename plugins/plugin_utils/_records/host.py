@@ -25,9 +25,9 @@ from .._judge.host import SKIPPED, finding_of_error, judge_host, unmeasured
 from .._judge.notes import PROBE_PREFIX, clock_notes, confidence_notes, flush_notes, sharing_notes, unsteady_notes
 from .._judge.profile import Profile
 from .._judge.profile_reader import load_profile
-from .._kinds import CHECK_MODE, DEFAULT
 from .._run.directory import RunDirectory
 from .._run.findings import PLATEAU, PREFLIGHT, UNUSABLE_TABLES, Finding, finding, is_data, is_finding
+from .._run.kinds import CHECK_MODE, DEFAULT
 from .._run.moment import utc_now
 from .._run.profiles import profile_data, profile_key
 from .._run.record import ERROR as NO_MEASUREMENT

@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import Any
 
 from .._judge.notes import clock_notes
-from .._kinds import kind_named
 from .._run.findings import INTERRUPTED, PREFLIGHT, SOURCE_MESSAGE, Finding, finding
+from .._run.kinds import kind_named
 from .._run.record import HostRecord
 from .._run.table_reader import TablesError
 from .._run.tables import parse_tables

@@ -27,12 +27,11 @@ from .._judge.limits import worker_name
 from .._judge.profile import Limit
 from .._judge.profile_reader import load_profile
 from .._judge.statistics import AS_IT_STANDS
-from .._kinds import CHECK_MODE, kind_named, kind_of
-from .._kinds.kind import Kind
 from .._records.fleet import GATE, missing_hosts, with_verdict
 from .._run.columns import ALL_OPERATIONS, ALL_WORKERS, KEY_COLUMNS, Step
 from .._run.definitions import DefinitionError
 from .._run.directory import RunDirectory
+from .._run.kinds import CHECK_MODE, Kind, kind_named, kind_of
 from .._run.profiles import profile_text, profiles_by_sha256
 from .._run.record import DEFAULT_VOLUME, HostRecord, host_label
 from .._run.run_files import RunDirectoryError

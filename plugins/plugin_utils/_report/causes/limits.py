@@ -16,7 +16,6 @@ from ..._english.findings import in_words
 from ..._english.limits import why_text
 from ..._english.phrases import capitalized, phrase
 from ..._judge.metrics import MARGIN, NOT_STARTED
-from ..._kinds import KINDS
 from ..._run.columns import ALL_WORKERS
 from ..._run.findings import (
     BROKEN,
@@ -30,6 +29,7 @@ from ..._run.findings import (
     OPEN,
     WAIVED,
 )
+from ..._run.kinds import KINDS
 from ..._run.verdicts import FAIL, GOOD, PASS
 from ..._run.words import Words
 from ..folding import and_list, fold_names, fold_sizes, natural, shorten
