@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.locks import TITLES
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.english import TITLES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import STEPS
 from ansible_runs import Controller
 from lock_pairs import FILTER, LEASE_S, filters, inventory, left_on, pair

@@ -22,19 +22,11 @@ from typing import Any
 
 import yaml
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge import metrics
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import (
-    LOCK_LIMITS,
-    NOTIFICATION_ID,
-    NOTIFICATION_REQUIRES,
-    NOTIFICATION_S,
-    SECTION,
-    limits_of,
-)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Profile
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import HARD_LIMITS, load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.advice import LOCK_CAUSES, OF_METRICS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import RUN, names_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import advice
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.locks import LOCK_CAUSES
 
 PROJECT = Path(__file__).resolve().parents[1]
 GENERATED = "<!-- Written by `make reference`: change {source} instead of this page. -->\n"
@@ -127,11 +119,12 @@ These tests check them: `test_a_tester_that_ends_early_names_its_criterion`, `te
 `test_each_kind_of_damage_has_a_criterion_of_its_own`, `test_locks_name_their_criteria`.
 """
 
-LOCK_LIMITS_HEAD = """
+KIND_LIMITS_HEAD = """
 ## Limits on locks
 
-The section [`locks`](writing_profiles.md#locks) of a profile sets these limits. A waiver can name their ids.
-`LOCK-105` is the same in every profile. [Figures without a limit](locks.md#figures-without-a-limit) are only reported.
+These limits judge [tests of locks](locks.md). A default applies to every profile that does not limit the metric. The
+same id names a limit on the same metric in every profile, so that one waiver fits all profiles.
+[Figures without a limit](locks.md#figures-without-a-limit) are only reported.
 """
 
 QUANTITIES = {metrics.DURATION: "duration", metrics.RATE: "rate"}
@@ -147,9 +140,10 @@ or a `min`. *judged* says which rows a limit applies to:
 * *highest*: only that row, at the highest load point at which all other limits are kept. Such a limit has no
   `load_point`;
 * *run*: the value of the whole run, from run.csv;
-* *target*, *capacity*: one value for the volume ([headroom](writing_profiles.md#headroom), [capacity](capacity.md)).
+* *target*, *capacity*: one value for the volume ([headroom](writing_profiles.md#headroom), [capacity](capacity.md));
+* *kind*: a figure of another kind of run, such as a [test of locks](locks.md). Measurements ignore such limits.
 
-A limit on a metric of *run*, *target* or *capacity* cannot have a `stream`, a size or a `load_point`.
+A limit on a metric of *run*, *target*, *capacity* or *kind* cannot have a `stream`, a size or a `load_point`.
 [writing_profiles.md](writing_profiles.md#metrics) describes other percentiles.
 """
 
@@ -163,7 +157,7 @@ NEXT_STEPS = {
     "A limit was broken": ("", advice.SYMPTOMS),
     "The host was disturbed": ("Each disturbance has its own next step.", advice.DISTURBANCES),
     "Other causes": ("", advice.OTHERS),
-    "Locks": ("These are the causes of a [test of locks](locks.md).", LOCK_CAUSES),
+    "Locks": ("These are the causes of a [test of locks](locks.md).", {**LOCK_CAUSES, **OF_METRICS}),
 }
 """The generated sections of the page about causes, each with the text before its table, and its advice."""
 
@@ -238,31 +232,34 @@ def limits_page() -> str:
         where = f", {limit.rows_text}" if limit.rows_text else ""
         rows.append(f"| `{limit.id}` | {name} | `{limit.text}`{where} | {limit.source} |")
     table = ["| id | profile | limit | source |", "| --- | --- | --- | --- |", *rows, ""]
-    return "\n".join([GENERATED.format(source="the profile"), LIMITS_HEAD, *table]) + CRITERIA + lock_limits(profiles)
+    return "\n".join([GENERATED.format(source="the profile"), LIMITS_HEAD, *table]) + CRITERIA + kind_limits(profiles)
 
 
-def lock_limits(profiles: list[Profile]) -> str:
-    """Return the section about the limits on locks, with the values of each profile that sets them."""
-    sections = {"default": {}, **{f"`{each.name}`": each.sections for each in profiles if SECTION in each.sections}}
-    values = {title: limits_of(section) for title, section in sections.items()}
-    rows = [
-        f"| `{limit.id}` | `{limit.key}` | {limit.requires} | "
-        f"{' | '.join(str(each[limit.key]) for each in values.values())} |"
-        for limit in LOCK_LIMITS
+def kind_limits(profiles: list[Profile]) -> str:
+    """Return the section about the limits of kinds of runs without tables: the defaults, and those of the profiles."""
+    default = load_profile({"name": "default", "limits": [HARD_LIMITS[0]]})
+    values = {"default": default, **{f"`{each.name}`": each for each in profiles}}
+    shown = {
+        title: {limit.id: limit for limit in each.kind_limits}
+        for title, each in values.items()
+        if each is default or any(not limit.is_default for limit in each.kind_limits)
+    }
+    head = [
+        f"| id | limit on | source of the default | {' | '.join(shown)} |",
+        f"| --- | --- | --- |{' --- |' * len(shown)}",
     ]
-    rows.append(
-        f"| `{NOTIFICATION_ID}` | | {NOTIFICATION_REQUIRES} | "
-        f"{' | '.join(f'{NOTIFICATION_S:g}' for _title in values)} |"
-    )
-    head = [f"| id | key | limit | {' | '.join(values)} |", f"| --- | --- | --- |{' --- |' * len(values)}"]
-    return "\n".join([LOCK_LIMITS_HEAD, *head, *rows, ""])
+    rows = []
+    for limit in default.kind_limits:
+        texts = (each[limit.id].text.removeprefix(f"{limit.metric.name} ") for each in shown.values())
+        rows.append(f"| `{limit.id}` | `{limit.metric.name}` | {limit.source} | {' | '.join(texts)} |")
+    return "\n".join([KIND_LIMITS_HEAD, *head, *rows, ""])
 
 
 def metrics_page() -> str:
     rows = [
         f"| `{each.name}` | {QUANTITIES.get(each.kind, each.kind.unit)} "
         f"| {each.bound} | {each.scope} | {each.description} |"
-        for each in metrics.METRICS.values()
+        for each in metrics.all_metrics().values()
     ]
     table = ["| metric | unit | takes | judged | meaning |", "| --- | --- | --- | --- | --- |", *rows, ""]
     return "\n".join([GENERATED.format(source="plugins/plugin_utils/_judge/metrics.py"), METRICS_HEAD, *table])

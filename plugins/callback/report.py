@@ -35,10 +35,9 @@ from ansible.plugins.callback import CallbackBase
 from ..plugin_utils._fleet import progress
 from ..plugin_utils._fleet.follow_up import commands, without_results
 from ..plugin_utils._fleet.progress import say
-from ..plugin_utils._kinds import DEFAULT
-from ..plugin_utils._kinds.kind import Kind
 from ..plugin_utils._kubernetes.manifests import follow_up
 from ..plugin_utils._run.directory import RunDirectory
+from ..plugin_utils._run.kinds import DEFAULT, Kind
 from ..plugin_utils._run.run_files import RunDirectoryError
 
 COMMAND = "mqops.logdisk.command"

@@ -20,9 +20,9 @@ from ._fleet import progress
 from ._fleet.expectation import LOCALHOST_LEFT_OUT, Expectation, expectation
 from ._fleet.follow_up import playbooks_in
 from ._fleet.outcome import USAGE, artifacts, make_outcome, write_outcome
-from ._kinds import CHECK_MODE, DEFAULT
 from ._run.answers import is_empty, read_list
 from ._run.environment import as_started, report_directory
+from ._run.kinds import CHECK_MODE, DEFAULT
 from ._run.run_files import RunDirectoryError
 from ._run.shapes import as_dict
 from ._run.tester_options import OptionError

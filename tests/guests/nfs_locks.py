@@ -32,8 +32,8 @@ GOLD = {"name": "gold-with-short-load", "version": 1, "extends": "mq-locks-gold"
 BASIC = {
     "name": "basic",
     "version": 1,
-    "limits": [{"metric": "latency_mean", "max": "9 ms"}],
-    "locks": {"load_s": 1, "hand_over_s": 4},
+    "limits": [{"metric": "latency_mean", "max": "9 ms"}, {"metric": "lock_hand_over", "max": "4 s"}],
+    "locks": {"load_s": 1},
 }
 RUN_S = 3600
 

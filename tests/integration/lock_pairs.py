@@ -21,11 +21,13 @@ PROFILE = {
     "name": "test",
     "version": 1,
     "qualifies": {"min_duration_s": 300, "confidence": "none"},
-    "limits": [{"metric": "latency_mean", "max": "9 ms"}],
+    "limits": [
+        {"metric": "latency_mean", "max": "9 ms"},
+        {"metric": "lock_takeover", "max": f"{TAKEOVER_S} s"},
+        {"metric": "lock_hand_over", "max": "4 s"},
+    ],
     "locks": {
-        "takeover_s": TAKEOVER_S,
         "load_s": LOAD_S,
-        "hand_over_s": 4,
         "steps": ["host_lost", "cut_off", "server_failover", "lock_count"],
     },
 }

@@ -148,7 +148,14 @@ def on_node(host: Host, command: list[str]) -> list[str]:
     return host.command(*(re.sub(r"^--dir=/data/[a-z0-9-]+", "--dir=/fut", word) for word in command))
 
 
-LOCKS = {"claim_access_mode": "ReadWriteMany", "gate_profile": {**PROFILE, "locks": {"load_s": 4, "takeover_s": 20}}}
+LOCKS = {
+    "claim_access_mode": "ReadWriteMany",
+    "gate_profile": {
+        **PROFILE,
+        "limits": [*PROFILE["limits"], {"metric": "lock_takeover", "max": "20 s"}],
+        "locks": {"load_s": 4},
+    },
+}
 
 
 def test_the_locks_of_a_claim_that_several_nodes_may_write_to(

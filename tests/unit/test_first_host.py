@@ -16,8 +16,8 @@ from pathlib import Path
 import jinja2
 import pytest
 import yaml
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import KINDS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import ROLE_NAMES
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.kinds import KINDS
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted([*(ROOT / "playbooks").rglob("*.yml"), *(ROOT / "roles").glob("*/tasks/*.yml")])

@@ -16,8 +16,8 @@ from pathlib import Path
 import changed_tests
 import pytest
 import yaml
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE, KINDS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import verdicts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.kinds import CHECK_MODE, KINDS
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils.test_safety_documentation import rows
 
 PROJECT = Path(__file__).resolve().parents[2]

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Describes what a cut command tests and what it does not, and rewords messages for power cuts."""
+"""Describes what a cut command tests and what it does not."""
 
 from __future__ import annotations
 
@@ -41,16 +41,3 @@ def what_is_tested(command: str) -> str:
     """Return sentences about what a cut command tests and what it does not, as far as its text shows this."""
     found = next((sentence for pattern, sentence in _KINDS if pattern.search(command)), UNKNOWN)
     return f"{found} {NEVER_AN_ARRAY}"
-
-
-_CUT_VARIABLES = {
-    "sweep_block_sizes": "cut_block_size",
-    "sweep_file_size": "cut_file_size",
-    "sweep_files": "cut_files",
-    "sweep_queue_managers": "cut_queue_managers",
-}
-
-
-def in_terms_of_cuts(message: str) -> str:
-    """Return a message about variables of the sweep, reworded for the variables of power cuts."""
-    return re.sub("|".join(_CUT_VARIABLES), lambda found: _CUT_VARIABLES[found[0]], message)

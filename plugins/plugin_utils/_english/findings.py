@@ -10,17 +10,17 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any
 
 from .._judge.capacity import text_of_load
-from .._kinds import kind_named
 from .._run import findings
 from .._run.findings import Finding
+from .._run.kinds import KINDS, kind_named
 from .._run.record import host_label
 from .._run.verdicts import GOOD, PASS
 from .._run.words import Words, words_of
 from .limits import figure_text, sentence_of
-from .locks import broken_text, limit_text, not_covered_text, undecided_text
 from .notes import NOTES, Text
 from .phrases import disturbances_text, measured_steps, named_steps, phrase
 
@@ -32,7 +32,8 @@ _SHOWN_HOSTS = 5
 def in_words(finding: Finding, words: Words) -> str:
     """Return a finding as a sentence. A record is untrusted: if a finding lacks a detail, the sentence only names
     its kind."""
-    text = _TEXTS.get(finding["kind"], f"[{{text}}|{NO_REASON}]")
+    kind = finding["kind"]
+    text = _TEXTS.get(kind) or _texts_of_kinds().get(kind, f"[{{text}}|{NO_REASON}]")
     try:
         if isinstance(text, Mapping):
             cause = finding.get("cause", "")
@@ -40,6 +41,12 @@ def in_words(finding: Finding, words: Words) -> str:
         return phrase(text, finding) if isinstance(text, str) else text(finding, words)
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError):
         return f"{finding['kind']} (its details cannot be read)"
+
+
+@cache
+def _texts_of_kinds() -> Mapping[str, Text | Mapping[str, Text]]:
+    """Return the texts of findings that only some kinds of runs have."""
+    return {name: text for kind in KINDS.values() for name, text in kind.english.texts.items()}
 
 
 def figure_in_words(finding: Finding, words: Words) -> str:
@@ -135,30 +142,30 @@ _TEXTS: Mapping[str, Text | Mapping[str, Text]] = {
     findings.UNTESTED: _untested,
     findings.POWER_CUT: "cut {number}: {text}",
     findings.TOO_FEW_CUTS: "{made:count} of {asked:count} cuts were made",
-    findings.LOCK_BROKEN: broken_text,
-    findings.LOCK_LIMIT: limit_text,
-    findings.LOCK_UNDECIDED: undecided_text,
-    findings.LOCK_NOT_COVERED: not_covered_text,
-    findings.SHORT_LEASE: "The lease of the file server is {lease_s:number} s. Below 10 s, an ordinary delay of the "
-    "network can end the locks of a working host",
     **NOTES,
 }
 """The template of each kind of finding, or of each of its causes, or the function that makes the sentence."""
 
 
+def judgements_with_sentences(judgements: Iterable[Mapping[str, Any]], words: Words) -> list[dict[str, Any]]:
+    """Return judgements with their sentences. The details of those that pass are then no longer needed."""
+    return [
+        {
+            **{key: value for key, value in judgement.items() if key != "details" or judgement["verdict"] != PASS},
+            "reason": sentence_of(judgement, words, in_words),
+        }
+        for judgement in judgements
+    ]
+
+
 def with_sentences(judged: Mapping[str, Any], words: Words) -> dict[str, Any]:
-    """Return the judged part of a record with its sentences. The details of judgements that pass are then no longer
-    needed."""
+    """Return the judged part of a record with its sentences."""
     found = judged["findings"]
-    judgements = []
-    for judgement in judged["judgements"]:
-        kept = {key: value for key, value in judgement.items() if key != "details" or judgement["verdict"] != PASS}
-        judgements.append({**kept, "reason": sentence_of(judgement, words, in_words)})
     result = {
         **judged,
         "qualification": _qualification(judged, words),
         "reasons": [in_words(finding, words) for finding in findings.reasons_among(found)],
-        "judgements": judgements,
+        "judgements": judgements_with_sentences(judged["judgements"], words),
     }
     if "capacity" in judged:
         result["disturbances"] = [

@@ -53,6 +53,10 @@ def figure_text(judged: Judged, words: Words) -> str:
     """Return the figure beside its limit, and the row to which it belongs: "latency_p99 4.2 ms > 2 ms at 4 KiB, queue
     manager QM1 (12,345 writes)"."""
     details, where, value = _details(judged), _where(judged, words), judged["value"]
+    metric = find_metric(judged["metric"])
+    if metric and metric.text:
+        known = {"value": _distinct(_format(judged), value, judged["limit_value"]), "limit": _limit_figure(judged)}
+        return phrase(metric.text, {**details["values"], **known})
     if value is None:
         return f"{judged['limit']} has no figure {where}"
     operator = details.get("operator", "<=")

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .._kinds import DEFAULT
 from .._run.environment import vanishes
 from .._run.files import write_json
+from .._run.kinds import DEFAULT
 from .._run.moment import utc_now
 
 SCHEMA = 1

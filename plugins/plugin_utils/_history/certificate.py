@@ -21,12 +21,12 @@ from typing import Any
 
 from .._judge.closest_limit import closest_limit
 from .._judge.effect import CERTIFIES, EFFECTS, effect_of
-from .._kinds import DEFAULT
 from .._run import record as kinds
 from .._run import tester_options
 from .._run.columns import ALL_WORKERS, KEY_COLUMNS
 from .._run.files import canonical, fingerprint
 from .._run.findings import VOLUME_FACTS
+from .._run.kinds import DEFAULT
 from .._run.moment import MOMENT, is_moment
 from .._run.profiles import can_certify, profile_data, profile_key
 from .._run.record import HostRecord

@@ -12,8 +12,8 @@ from dataclasses import asdict
 from typing import Any
 
 from .._judge.durability import chance_bound
-from .._kinds import KINDS
 from .._records.host import collection_version
+from .._run.kinds import KINDS
 from .._run.table_reader import printable
 from .changed import Line, Since, key_of
 from .power_cuts import kept_until

@@ -20,9 +20,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .._kinds import kind_named
 from .._run.directory import RunDirectory
 from .._run.files import fingerprint
+from .._run.kinds import kind_named
 from .._run.moment import is_moment
 from .._run.record import HostRecord, host_label
 from .._run.run_files import RunDirectoryError

@@ -14,8 +14,8 @@ from typing import Any
 from ...module_utils import _units
 from ...module_utils._command_lines import command as shell_command
 from .._judge.durability import percent_upwards
-from .._kinds import KINDS
 from .._run import open_metrics as om
+from .._run.kinds import KINDS
 from .._run.table_reader import printable
 from .._run.words import days_text
 from .problems import LOCKS

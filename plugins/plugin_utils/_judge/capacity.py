@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .._kinds import kind_named
 from .._run import findings
 from .._run.findings import ELSEWHERE, LOAD_POINT, SEARCH_ENDED, Finding, finding, of_judgement
+from .._run.kinds import kind_named
 from .._run.record import HostRecord
 from .._run.tables import Tables
 from .._run.tester_options import LARGEST_LOAD

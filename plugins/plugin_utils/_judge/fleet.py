@@ -12,8 +12,8 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from .._kinds import CHECK_MODE, kind_named, kind_of
 from .._run.findings import LEFTOVER, NO_HOST, UNTESTED, Finding, finding
+from .._run.kinds import CHECK_MODE, kind_named, kind_of
 from .._run.moment import utc_now
 from .._run.profiles import profiles_by_sha256
 from .._run.record import HostRecord

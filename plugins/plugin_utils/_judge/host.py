@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping
 from itertools import chain
 from typing import Any
 
-from .._kinds import kind_named
 from .._run.columns import MQ_LOG, NO_FIGURES
 from .._run.findings import (
     DISTURBED,
@@ -35,6 +34,7 @@ from .._run.findings import (
 from .._run.findings import MISSING as NEVER_SENT
 from .._run.findings import NO_FIGURES as WITHOUT_FIGURES
 from .._run.findings import SKIPPED as LEFT_OUT
+from .._run.kinds import kind_named
 from .._run.record import HostRecord
 from .._run.table_reader import TablesError
 from .._run.tables import Tables

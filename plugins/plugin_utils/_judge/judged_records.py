@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from .._kinds import kind_named
 from .._run.directory import RunDirectory
 from .._run.findings import BASELINE, OTHER_MOUNT, POWER_CUTS_BEFORE, STANDING, THROTTLED, finding
+from .._run.kinds import kind_named
 from .._run.parameters import compares_with_baseline
 from .._run.profiles import profile_data
 from .._run.record import HostRecord

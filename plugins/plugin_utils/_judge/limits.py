@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -127,15 +127,27 @@ class Case:
     """The input for judging a host: its record so far, its tables, the profile, the requested confidence (None if none
     is required), and the day for which waivers must be valid.
 
-    ``deviations`` holds, by step number, the differences from the workload's requirements.
+    ``deviations`` holds, by step number, the differences from the workload's requirements. ``tables`` is None for a
+    kind of run that has none.
     """
 
     record: HostRecord
-    tables: Tables
+    tables: Tables | None
     profile: Profile
     confidence: Confidence | None
     today: datetime.date
     deviations: Mapping[int, list[dict[str, Any]]] = field(default_factory=dict)
+
+
+def judge_figure(
+    limit: Limit, value: float, case: Case, values: Mapping[str, Any], hosts: Iterable[str]
+) -> dict[str, Any]:
+    """Return the judgement of a figure of a kind of run that has no tables. ``values`` are those for the metric's
+    sentence. The waivers of all the ``hosts`` that the figure concerns apply."""
+    row = {**_NO_ROW, limit.metric.column: value}
+    judgement = _judgement(limit, row, case, compare(limit, row), hosts)
+    judgement["details"]["values"] = dict(values)
+    return _settled(judgement, limit)
 
 
 def judge_limit(limit: Limit, case: Case) -> list[dict[str, Any]]:
@@ -247,7 +259,7 @@ def _leave_open(judgement: dict[str, Any], deviations_of_step: list[dict[str, An
     return judgement
 
 
-def _judgement(limit: Limit, row: Row, case: Case, comparison: Comparison) -> dict[str, Any]:
+def _judgement(limit: Limit, row: Row, case: Case, comparison: Comparison, hosts: Iterable[str] = ()) -> dict[str, Any]:
     verdict = comparison.outcome
     if verdict != PASS and limit.severity == SEVERITY_WARN:
         verdict = WARN
@@ -277,7 +289,9 @@ def _judgement(limit: Limit, row: Row, case: Case, comparison: Comparison) -> di
         "details": _details(limit, row, comparison, _claim(limit, row, case, comparison)),
     }
     broken = comparison.value is not None and limit.broken_by(comparison.value)
-    return _waive(judgement, case) if broken and not limit.hard and verdict in (FAIL, INCONCLUSIVE) else judgement
+    if broken and not limit.hard and verdict in (FAIL, INCONCLUSIVE):
+        return _waive(judgement, case, {case.record.host, *hosts})
+    return judgement
 
 
 def _details(limit: Limit, row: Mapping[str, Any], comparison: Comparison, claim: Mapping[str, Any]) -> dict[str, Any]:
@@ -313,11 +327,11 @@ def _evidence_keys(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _waive(judgement: dict[str, Any], case: Case) -> dict[str, Any]:
+def _waive(judgement: dict[str, Any], case: Case, hosts: Container[str]) -> dict[str, Any]:
     waivers = (
         waiver
         for waiver in case.profile.waivers
-        if waiver.host == case.record.host and waiver.excuses(judgement["metric"], judgement["limit_id"])
+        if waiver.host in hosts and waiver.excuses(judgement["metric"], judgement["limit_id"])
     )
     waiver = max(waivers, key=lambda candidate: candidate.until, default=None)
     if waiver is None:
@@ -376,7 +390,7 @@ def _cause_of(judgement: Mapping[str, Any], limit: Limit) -> str:
 
 def _name_of(row: Row, case: Case) -> str:
     """Return the displayed name of a row's worker. Only queue managers have names."""
-    if not case.tables.layout.of_mq or row["worker"] is None:
+    if row["worker"] is None or not case.tables.layout.of_mq:
         return str(row["worker"] or "")
     return worker_name(row["worker"], case.record.worker_names, case.tables.workers_of(row))
 

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
 from ...module_utils import _units
 from .._run.columns import Row
+from .._run.kinds import KINDS
 from .._run.tables import Tables
 from .statistics import AS_IT_STANDS, BATCH_MEANS, SHARE_OF_OPERATIONS, SHARE_OF_TIME
 
@@ -32,8 +34,10 @@ CAPACITY = "capacity"
 """Scope of a metric that is judged once: its figure follows from the judgements of all load points."""
 HIGHEST = "highest"
 """Scope of a metric that is judged for the rows of the highest load point that meets all other limits."""
-ONCE = (RUN, TARGET, CAPACITY)
-"""Scopes of metrics that have no row."""
+OF_KIND = "kind"
+"""Scope of a metric of runs that measure no steps, such as the time of a takeover. The kind of run has its figures."""
+ONCE = (RUN, TARGET, CAPACITY, OF_KIND)
+"""Scopes of metrics whose figures do not belong to a row of results.csv."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,8 @@ class Metric:
     in flight). ``method`` is the test that decides a limit on the metric. ``allowed_share`` is the share of operations
     or of time that may be above a percentile, or None if the metric is not judged by such a share. ``adds_up``: whether
     the figures of a stream's reads and writes can be added. ``figure`` computes a value that no column contains, from a
-    row and its tables; it is None if the metric has a column.
+    row and its tables; it is None if the metric has a column. ``most`` is the largest possible value of a limit, None
+    if there is none. ``text`` is the template of the sentence about a figure that belongs to no row of results.csv.
     """
 
     name: str
@@ -77,6 +82,8 @@ class Metric:
     allowed_share: Fraction | None = None
     adds_up: bool = False
     figure: Callable[[Row, Tables], Any] | None = None
+    most: float | None = None
+    text: str = ""
 
     @property
     def of_responses(self) -> bool:
@@ -236,19 +243,26 @@ _TABLE = (
 )
 
 METRICS = MappingProxyType({metric.name: metric for metric in _TABLE})
-"""Metrics by name, in the order in which the documentation lists them."""
+"""The metrics of measurements by name, in the order in which the documentation lists them."""
+
+
+@cache
+def all_metrics() -> Mapping[str, Metric]:
+    """Return all metrics by name: those of measurements, followed by those of the other kinds of runs."""
+    return {**METRICS, **{metric.name: metric for kind in KINDS.values() for metric in kind.criteria.metrics}}
+
 
 _ANY_PERCENTILE = re.compile(r"(latency|response)_p[1-9][0-9]?(_[0-9]{0,5}[1-9])?\Z")
 """A percentile from 1 to 99.999999 in its canonical form: latency_p99_9, not latency_p99_90."""
 
 
 def find_metric(name: str) -> Metric | None:
-    """Return the metric with a name, or None if there is none. It is one of METRICS, or any other percentile over
-    operations or over response times.
+    """Return the metric with a name, or None if there is none. It is one of ``all_metrics``, or any other percentile
+    over operations or over response times.
 
     These other percentiles are not in results.csv. They come from histogram.csv or responses.csv, which contain only
     all workers together, so they are judged only for all workers together.
     """
-    if name in METRICS or not _ANY_PERCENTILE.match(name):
-        return METRICS.get(name)
-    return _percentile(name, ALL)
+    if name in METRICS:
+        return METRICS[name]
+    return _percentile(name, ALL) if _ANY_PERCENTILE.match(name) else all_metrics().get(name)

@@ -64,7 +64,7 @@ class Limit:
     and ``load_point`` are None if all of them are judged; steps may have block sizes, message sizes, or neither.
     ``stream`` is the stream whose rows are judged, and ``operation`` is its operation that is judged (empty for all).
     ``source`` states where the number comes from. ``id`` is the identifier that auditors cite, unique in its profile,
-    empty if there is none.
+    empty if there is none. ``is_default`` is true for a limit of a kind of run that the profile does not state.
     """
 
     metric: Metric
@@ -81,6 +81,7 @@ class Limit:
     stream: str = LOG
     operation: str = ""
     id: str = ""
+    is_default: bool = False
 
     @property
     def operator(self) -> str:
@@ -201,8 +202,9 @@ class Profile:
     compared directly and never certify. A pass that covers only slow phases shorter than ``episode_s`` does not
     certify. Values that are 0 or empty require nothing. ``workload`` is the workload whose runs certify.
     ``derived_from`` contains the name and version of each profile that this one extends; their content is included.
-    ``sections`` holds the sections about kinds of runs, by their keys (see ``_kinds/facets.py``); empty ones are left
-    out.
+    ``limits`` judge the tester's tables, and ``kind_limits`` the figures of other kinds of runs; the defaults of those
+    kinds are included. ``sections`` holds the sections about kinds of runs, by their keys (see ``_kinds/facets.py``);
+    empty ones are left out.
     """
 
     name: str
@@ -218,6 +220,7 @@ class Profile:
     derived_from: tuple[str, ...] = ()
     workload: str = MQ_LOG
     sections: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    kind_limits: tuple[Limit, ...] = ()
 
     @property
     def stall_limit_ns(self) -> float:
@@ -239,7 +242,7 @@ class Profile:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the profile as plain data that load_profile reads back to an equal profile. Values that require
-        nothing are left out."""
+        nothing, and limits that are defaults, are left out."""
         required = {
             "workload": "" if self.workload == MQ_LOG else self.workload,
             "min_footprint": self.min_footprint_bytes,
@@ -257,6 +260,6 @@ class Profile:
                 "confidence": NO_CONFIDENCE if self.confidence is None else self.confidence,
                 **{key: value for key, value in required.items() if value},
             },
-            "limits": [limit.as_dict() for limit in self.limits],
+            "limits": [limit.as_dict() for limit in (*self.limits, *self.kind_limits) if not limit.is_default],
             "waivers": [waiver.as_dict() for waiver in self.waivers],
         }

@@ -19,7 +19,6 @@ from functools import cache
 from typing import Any, TypeVar
 
 from ...module_utils import _units
-from .._kinds import OF_PROFILES
 from .._run.columns import ALL_STREAMS, COMMITS, MQ_LOG
 from .._run.definitions import (
     DefinitionError,
@@ -37,8 +36,8 @@ from .._run.definitions import (
     shown,
 )
 from .._run.findings import CRITERIA
-from .lock_limits import LIMIT_IDS
-from .metrics import HIGHEST, METRICS, ONCE, Metric, find_metric
+from .._run.kinds import KINDS, OF_PROFILES
+from .metrics import HIGHEST, OF_KIND, ONCE, Metric, all_metrics, find_metric
 from .profile import FAIL, LOG, MAX_THRESHOLDS, NO_CONFIDENCE, SEVERITIES, Limit, Profile, Range, Waiver
 
 HARD_LIMITS = (
@@ -160,7 +159,7 @@ def _read_profile(data: Any, place: _Place) -> Profile:
         version=read_version(data.get("version", 1)),
         description=read_optional_text(data, "description", "The profile"),
         **_read_qualifies(data.get("qualifies", {}), base),
-        limits=_read_limits(data.get("limits"), base),
+        **_read_limits(data.get("limits"), base),
         waivers=_added_to(base.waivers, waivers, lambda waiver: (waiver.host, waiver.metric, waiver.limit_id)),
         derived_from=_read_origins(data, base),
         sections=_read_sections(data, base),
@@ -260,16 +259,18 @@ def _read_block_sizes(data: Any) -> tuple[int, ...]:
     return tuple(sizes)
 
 
-def _read_limits(data: Any, base: Profile) -> tuple[Limit, ...]:
+def _read_limits(data: Any, base: Profile) -> dict[str, tuple[Limit, ...]]:
+    """Return the limits of a profile as arguments of Profile, with the hard limits and the defaults of kinds of
+    runs."""
     if data is None and base.limits:
-        return base.limits
+        return {"limits": base.limits, "kind_limits": base.kind_limits}
     if data is None or not read_sequence(data, "limits"):
         raise DefinitionError("limits must contain at least one limit.")
     own = [_read_limit(limit, f"limits[{index}]") for index, limit in enumerate(data)]
     limits = [
         _with_hard_id(limit)
         for limit in _added_to(
-            base.limits,
+            (*base.limits, *(limit for limit in base.kind_limits if not limit.is_default)),
             own,
             lambda limit: (limit.metric.name, limit.bound, *(getattr(limit, key) for key in _ROW_KEYS), limit.hard),
         )
@@ -277,11 +278,28 @@ def _read_limits(data: Any, base: Profile) -> tuple[Limit, ...]:
     for hard in _hard_limits():
         if not any(_holds(limit, hard) for limit in limits):
             limits.append(hard)
+    limited = {limit.metric.name for limit in limits}
+    limits += [limit for limit in _default_limits() if limit.metric.name not in limited]
+    _check_ids(limits)
+    of_kind = [limit for limit in limits if limit.metric.scope == OF_KIND]
+    return {
+        "limits": tuple(limit for limit in limits if limit.metric.scope != OF_KIND),
+        "kind_limits": tuple(sorted(of_kind, key=lambda limit: list(all_metrics()).index(limit.metric.name))),
+    }
+
+
+@cache
+def _default_limits() -> tuple[Limit, ...]:
+    """Return the limits of kinds of runs that apply unless a profile has a limit on the metric."""
+    defaults = (limit for kind in KINDS.values() for limit in kind.criteria.limits)
+    return tuple(replace(_read_limit(limit, "default limits"), is_default=True) for limit in defaults)
+
+
+def _check_ids(limits: Iterable[Limit]) -> None:
     ids = [limit.id for limit in limits if limit.id]
     for each in ids:
         if ids.count(each) > 1:
             raise DefinitionError(f"Two limits have the id {each}: each limit of a profile needs an id of its own.")
-    return tuple(limits)
 
 
 def _with_hard_id(limit: Limit) -> Limit:
@@ -326,9 +344,7 @@ def _read_limit(data: Any, where: str) -> Limit:
             "all other limits."
         )
     if metric.scope in ONCE and given:
-        raise DefinitionError(
-            f"{where}.{given[0]} is not allowed here: {metric.name} is judged once for the whole run."
-        )
+        raise DefinitionError(f"{where}.{given[0]} is not allowed here: {metric.name} is not a figure of a step.")
     _check_rows(data, where)
     return Limit(
         metric=metric,
@@ -344,15 +360,8 @@ def _read_limit(data: Any, where: str) -> Limit:
         message_size=_range(data, "message_size", _units.parse_size, where),
         stream=_read_stream(data, metric, where),
         operation=_read_operation(data, where),
-        id=_read_limit_id(data, where),
+        id=_read_id(data, where),
     )
-
-
-def _read_limit_id(data: Mapping[str, Any], where: str) -> str:
-    value = _read_id(data, where)
-    if value in LIMIT_IDS:
-        raise DefinitionError(f"{where}.id {value} is that of a limit on locks, which the section locks sets.")
-    return value
 
 
 def _read_id(data: Mapping[str, Any], where: str) -> str:
@@ -419,7 +428,7 @@ def _read_metric(data: Mapping[str, Any], where: str) -> Metric:
             "nor another percentile from latency_p1 to latency_p99_999999 (latency_p99_95 is 99.95 %), or of "
             "response_ instead of latency_"
         )
-        raise DefinitionError(f"{where}.metric {shown(name)} is not one of {', '.join(METRICS)}, {others}.")
+        raise DefinitionError(f"{where}.metric {shown(name)} is not one of {', '.join(all_metrics())}, {others}.")
     return metric
 
 
@@ -441,6 +450,8 @@ def _quantity(stated: Any, metric: Metric, where: str) -> float:
         raise DefinitionError(f"{where}: {error}.") from None
     if value <= 0:
         raise DefinitionError(f"{where} {shown(stated)} must be above 0.")
+    if metric.most is not None and value > metric.most:
+        raise DefinitionError(f"{where} {shown(stated)} must be at most {metric.kind.format(metric.most)}.")
     return value
 
 

@@ -13,18 +13,27 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from markupsafe import Markup
 
+    from .._english.notes import Text
     from .._history.certificate import Certificate
     from .._history.problems import Problem
     from .._history.result import Result
     from .._history.states import Status, Today
+    from .._judge.metrics import Metric
+    from .._judge.profile import Limit, Profile
+    from .._report.causes.advice import Advice
     from .._report.model import Host, Model
     from .._run.directory import RunDirectory
     from .._run.record import HostRecord
 
 
 class Criteria:
-    """Reads and interprets the section of a profile that belongs to a kind of run (the section under the kind's
-    ``profile_key``)."""
+    """What a profile can require of a kind of run: limits, and the section under the kind's ``profile_key``."""
+
+    metrics: tuple[Metric, ...] = ()
+    """The figures of this kind of run that limits can name, besides those of measurements."""
+
+    limits: Sequence[Mapping[str, Any]] = ()
+    """The limits on these metrics that apply unless a profile has a limit on the metric, in the form of a profile."""
 
     def read(self, given: Any, base: Any) -> Any:
         """Return a section of a profile in a normalized form that can be read again. The section is given as plain
@@ -34,10 +43,17 @@ class Criteria:
         """
         return None
 
-    def judges(self, section: Any) -> bool:
-        """Whether a profile's limits judge a run of this kind. ``section`` is the profile's section for the kind, or
-        None."""
-        return True
+    def limits_of(self, profile: Profile) -> tuple[Limit, ...]:
+        """Return the limits of a profile that judge a run of this kind."""
+        return profile.limits
+
+
+class English:
+    """The sentences about the findings of a kind of run."""
+
+    texts: Mapping[str, Text | Mapping[str, Text]] = {}
+    """The template of each kind of finding, or of each of its causes, or the function that makes the sentence (see
+    ``_english/findings.py``)."""
 
 
 class Opening:
@@ -140,6 +156,9 @@ class View:
 
     why_unjudged = ""
     """Why the test case is skipped if the host was not judged. Empty for a kind that always judges."""
+
+    advice_on_metrics: Mapping[str, Advice] = {}
+    """What to do about a limit on one of the kind's own metrics that is not met, and its consequence."""
 
     advice: Mapping[str, str] = {}
     """The next steps, by the keys of ``_report/causes/advice.py``, if they differ from those after a test."""

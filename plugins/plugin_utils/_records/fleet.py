@@ -15,9 +15,9 @@ from typing import Any
 from .._english.findings import fleet_with_sentences, in_words
 from .._judge.fleet import judge_fleet, lacks_verdict
 from .._judge.judged_records import judged_records
-from .._kinds import CHECK_MODE, kind_of
 from .._run.directory import RunDirectory
 from .._run.findings import NO_VERDICT, finding
+from .._run.kinds import CHECK_MODE, kind_of
 from .._run.record import HostRecord
 from .._run.verdicts import ERROR
 from .._run.words import words_of

@@ -16,7 +16,7 @@ from typing import Any
 
 import yaml
 
-from .._english.findings import NOTHING_MEASURED, in_words, with_sentences
+from .._english.findings import NOTHING_MEASURED, in_words, judgements_with_sentences, with_sentences
 from .._estimate.target import TARGET_FACTS
 from .._judge.capacity import LOAD_TARGET, Capacity
 from .._judge.early_end import notes_of_kept_steps
@@ -25,9 +25,9 @@ from .._judge.host import SKIPPED, finding_of_error, judge_host, unmeasured
 from .._judge.notes import PROBE_PREFIX, clock_notes, confidence_notes, flush_notes, sharing_notes, unsteady_notes
 from .._judge.profile import Profile
 from .._judge.profile_reader import load_profile
-from .._kinds import CHECK_MODE, DEFAULT
 from .._run.directory import RunDirectory
 from .._run.findings import PLATEAU, PREFLIGHT, UNUSABLE_TABLES, Finding, finding, is_data, is_finding
+from .._run.kinds import CHECK_MODE, DEFAULT
 from .._run.moment import utc_now
 from .._run.profiles import profile_data, profile_key
 from .._run.record import ERROR as NO_MEASUREMENT
@@ -47,13 +47,20 @@ def with_notes(record: HostRecord, notes: Iterable[Finding], words: Words) -> Ho
     )
 
 
-def concluded(record: HostRecord, found: list[Finding], notes: Iterable[Finding], **keys: Any) -> HostRecord:
-    """Return a record that is judged by findings alone, with notes and other ``keys``. There must be a finding if it
-    does not pass."""
+def concluded(
+    record: HostRecord,
+    found: list[Finding],
+    notes: Iterable[Finding],
+    judgements: Iterable[Mapping[str, Any]] = (),
+    **keys: Any,
+) -> HostRecord:
+    """Return a record that is judged by findings, with the judgements of limits, notes and other ``keys``. There must
+    be a finding if it does not pass."""
     words = words_of("")
     reasons = [in_words(each, words) for each in found]
     verdict = worst(each["verdict"] for each in found)
-    return with_notes(replace(record, verdict=verdict, findings=found, reasons=reasons, **keys), notes, words)
+    judged = replace(record, verdict=verdict, findings=found, reasons=reasons, **keys)
+    return with_notes(replace(judged, judgements=judgements_with_sentences(judgements, words)), notes, words)
 
 
 def note(

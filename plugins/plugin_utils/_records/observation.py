@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import Any
 
 from .._judge.notes import clock_notes
-from .._kinds import kind_named
 from .._run.findings import INTERRUPTED, PREFLIGHT, SOURCE_MESSAGE, Finding, finding
+from .._run.kinds import kind_named
 from .._run.record import HostRecord
 from .._run.table_reader import TablesError
 from .._run.tables import parse_tables
@@ -63,7 +63,7 @@ def observed(
         *(finding(SOURCE_MESSAGE, None, text=str(problem)) for problem in seen.get("problems") or []),
     ]
     kind = kind_named(OBSERVATION)
-    if not kind.criteria.judges(profile.sections.get(kind.profile_key)):
+    if not kind.criteria.limits_of(profile):
         return with_notes(record, [*_ending(seen), *notes], words_of(""))
     judged = {**judge_record(record, tables, profile, today), "certified": False, "qualification": ""}
     return with_notes(replace(record, **judged), notes, words_of(""))

@@ -27,12 +27,11 @@ from .._judge.limits import worker_name
 from .._judge.profile import Limit
 from .._judge.profile_reader import load_profile
 from .._judge.statistics import AS_IT_STANDS
-from .._kinds import CHECK_MODE, kind_named, kind_of
-from .._kinds.kind import Kind
 from .._records.fleet import GATE, missing_hosts, with_verdict
 from .._run.columns import ALL_OPERATIONS, ALL_WORKERS, KEY_COLUMNS, Step
 from .._run.definitions import DefinitionError
 from .._run.directory import RunDirectory
+from .._run.kinds import CHECK_MODE, Kind, kind_named, kind_of
 from .._run.profiles import profile_text, profiles_by_sha256
 from .._run.record import DEFAULT_VOLUME, HostRecord, host_label
 from .._run.run_files import RunDirectoryError
@@ -828,11 +827,7 @@ def _name_profiles(run: Mapping[str, Any], hosts: list[Host]) -> list[ShownProfi
 
 def _limits_of(run: Mapping[str, Any], profile: Mapping[str, Any]) -> list[Limit]:
     """Return the limits of a profile. The list is empty if the limits do not judge runs of this kind."""
-    kind = kind_of(run)
-    if kind.view.criteria:
-        return []
     try:
-        loaded = load_profile(profile)
-        return list(loaded.limits) if kind.criteria.judges(loaded.sections.get(kind.profile_key)) else []
+        return [*kind_of(run).criteria.limits_of(load_profile(profile))]
     except DefinitionError:
         return []

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...module_utils._units import format_size
-from .._kinds import UNJUDGED
 from .._run.columns import Step
+from .._run.kinds import UNJUDGED
 from .._run.profiles import can_certify
 from .._run.table_reader import printable
 from .._run.verdicts import WORST_FIRST

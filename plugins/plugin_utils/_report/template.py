@@ -17,7 +17,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from .. import _kinds
+from .._run.kinds import PACKAGE as KINDS
 
 _MARKDOWN_SPECIAL = re.compile(r"([\\`*\[\]<|~&$@#]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=/)|^>|^[+-](?=[ -]|$))")
 _CSS_SPECIAL = re.compile(r"[^A-Za-z0-9 .,:_-]")
@@ -58,7 +58,7 @@ def read_resource(name: str) -> str:
     kind of run."""
     of_kind = name.startswith("kinds/")
     content = (
-        pkgutil.get_data(_kinds.__name__, name.removeprefix("kinds/"))
+        pkgutil.get_data(KINDS, name.removeprefix("kinds/"))
         if of_kind
         else pkgutil.get_data(__package__, f"templates/{name}")
     )

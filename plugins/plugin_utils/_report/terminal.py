@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ...module_utils._units import format_count
-from .._kinds import UNJUDGED
+from .._run.kinds import UNJUDGED
 from .._run.verdicts import WORST_FIRST
 
 MOST_LINES = 25

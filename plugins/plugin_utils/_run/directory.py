@@ -31,10 +31,9 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from .._kinds import CHECK_MODE, DEFAULT, KINDS, kind_of
-from .._kinds.kind import Kind
 from .files import LARGE_RUN_HOSTS, replace_link, write_file
 from .findings import is_finding
+from .kinds import CHECK_MODE, DEFAULT, KINDS, Kind, kind_of
 from .moment import utc_now
 from .names import COMPARISON, HOSTS, MANIFEST, POWER_CUTS, RUN, VERDICT, is_run_id, latest, new_run_id, volume_folder
 from .orders import Certificates, Orders, Samples, StoredResults, Volumes

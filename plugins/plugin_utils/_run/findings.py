@@ -49,12 +49,7 @@ NO_TABLES, UNUSABLE_TABLES, UNMEASURED, SKIPPED, MISSING, UNREADABLE, NO_VERDICT
 )
 """The reasons why there is no measurement, or none that can be used."""
 POWER_CUT, TOO_FEW_CUTS = "power_cut", "too_few_cuts"
-LOCK_BROKEN, LOCK_LIMIT, LOCK_UNDECIDED, LOCK_NOT_COVERED = (
-    "lock_broken",
-    "lock_limit",
-    "lock_undecided",
-    "lock_not_covered",
-)
+LOCK_BROKEN, LOCK_UNDECIDED, LOCK_NOT_COVERED = "lock_broken", "lock_undecided", "lock_not_covered"
 """Findings about the locks of two hosts. ``step`` is the step, ``code`` says what is wrong, and ``at`` names the hosts
 and their roles."""
 BASELINE, POWER_CUTS_BEFORE, STANDING = "baseline", "power_cuts_before", "standing"

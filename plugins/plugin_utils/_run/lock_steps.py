@@ -12,6 +12,9 @@ from typing import Any
 
 from .shapes import PLAIN, Items, Keys, Within
 
+LOCKS = SECTION = "locks"
+"""The kind of the records of a test of locks, and the key of the section of a profile about such tests."""
+
 SETTINGS, SECOND_REFUSED, SAME_HOST, HAND_OVER, CONCURRENT_UPDATES = (
     "settings",
     "second_refused",
@@ -52,6 +55,9 @@ TAKEOVERS = (HOST_LOST, CUT_OFF, POD_DELETED)
 """The steps in which one host loses the lock without releasing it, and the other host has to get it. Only pods are
 deleted."""
 
+LOST = {CUT_OFF: "cut off from the file server", POD_DELETED: "deleted by force"}
+"""How the host lost the lock, as a word in sentences, if it was not simply lost."""
+
 LOCKED, UNLOCKED = "locked", "unlocked"
 """The two logs of a takeover: one that its writer locks, and one that its writer only opens."""
 LATE_WRITES = {LOCKED: "late_writes", UNLOCKED: "unlocked_late_writes"}
@@ -73,19 +79,8 @@ _PAIR = Keys(
         "text": str,
     }
 )
-LIMIT_KEYS = (
-    "takeover_s",
-    "verification_s",
-    "failover_verification_s",
-    "write_pause_s",
-    "failover_pause_s",
-    "hand_over_s",
-    "load_s",
-    "lock_count",
-)
-"""The keys of a profile's section whose values are numbers."""
-_LIMITS = dict.fromkeys(LIMIT_KEYS, Within(0, 1e9))
-SHAPE = Keys({"pairs": Items(_PAIR), "limits": Keys({**_LIMITS, "steps": Items(str)})})
+_REQUIRED = dict.fromkeys(("takeover_s", "load_s", "lock_count"), Within(0, 1e9))
+SHAPE = Keys({"pairs": Items(_PAIR), "required": Keys({**_REQUIRED, "steps": Items(str)})})
 """The structure of the data in record.json. Each step has a row for each time that it was carried out: ``holder`` is
 the host that held the lock, ``other`` is the one that wanted it, and ``cause`` says why the outcome is not ``kept``.
 All of it comes from hosts, so nothing in it is trusted."""

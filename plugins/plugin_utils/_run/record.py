@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .._kinds import DEFAULT, by_data_key, kind_named
 from .findings import is_data, is_finding
+from .kinds import DEFAULT, by_data_key, kind_named
 from .shapes import NUMBER, PLAIN, Items, Keys, Maybe, Where, check
 
 DEFAULT_VOLUME = "log"

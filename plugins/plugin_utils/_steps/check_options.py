@@ -30,12 +30,12 @@ from .._fleet.command import (
 from .._fleet.inventory_variables import inventory_variables
 from .._fleet.outcome import CONTROLLER
 from .._fleet.settings import SettingsError, same_problem_once, shown
-from .._kinds import KINDS
 from .._option_meanings import problems_of_meaning
 from .._options.names import ACCEPTED, refusals, warnings
 from .._options.reading import read_option, read_options, read_with_preset
 from .._options.table import option_names, own_names, results
 from .._run.answers import is_empty
+from .._run.kinds import KINDS
 
 MOST_WARNINGS = 20
 NAME_OF_HOST = "inventory_hostname"

@@ -19,12 +19,13 @@ from ansible.errors import AnsibleActionFail, AnsibleError
 
 from ...module_utils._runs import TABLE_NAMES
 from .._action_base import ControllerAction, failure_reason, host_result, one_line
-from .._english.locks import step_title
 from .._fleet.order import make_order, table_differences
 from .._fleet.progress import say
 from .._judge.early_end import counted_for
 from .._judge.judged_records import judged_records
-from .._judge.lock_limits import limits_of
+from .._kinds.locks.criteria import required_of
+from .._kinds.locks.english import step_title
+from .._kinds.locks.record import lock_record
 from .._kubernetes.cluster import SPARE_S, Cluster, ClusterError, api_failure
 from .._kubernetes.manifests import (
     Claim,
@@ -44,12 +45,10 @@ from .._locks.pair_test import READY_S, Order, PairTest, Side
 from .._locks.pairs import Pair
 from .._locks.stage import LOG_BYTES
 from .._records.host import file_error, measurement, note, profile_of, workload_facts
-from .._records.locks import lock_record
 from .._run.columns import MQ_LOG, STREAMS
 from .._run.directory import RunDirectory
 from .._run.files import absolute
 from .._run.findings import RETAINED, finding
-from .._run.profiles import profile_data
 from .._run.table_reader import TablesError
 from .._run.tables import parse_tables
 from .._run.tester_options import command_line
@@ -144,11 +143,11 @@ class Step(ControllerAction):
         """Test the locks of a storage class with two pods, and write its second record, which has this name."""
         measured = directory.records.find(host, volume["name"])
         facts = dict(measured.facts) if measured else {}
-        limits = limits_of(profile_data(directory.run, host))
-        wait_s = limits["takeover_s"] * WAIT_FACTOR + WAIT_MORE_S
-        longest_s = int(4 * self._options["patience_s"] + 2 * limits["load_s"] + 4 * wait_s + LOCK_STEPS_S)
+        required = required_of(profile_of(directory.run, host))
+        wait_s = required["takeover_s"] * WAIT_FACTOR + WAIT_MORE_S
+        longest_s = int(4 * self._options["patience_s"] + 2 * required["load_s"] + 4 * wait_s + LOCK_STEPS_S)
         order = Order(
-            directory.run["run_id"], volume["path"], limits["load_s"], wait_s, max(1, limits["lock_count"]), 0
+            directory.run["run_id"], volume["path"], required["load_s"], wait_s, max(1, required["lock_count"]), 0
         )
         command = (
             "--lock",

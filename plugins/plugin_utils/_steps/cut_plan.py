@@ -14,12 +14,13 @@ from ansible.errors import AnsibleError
 from ansible.parsing.dataloader import DataLoader
 
 from .._action_base import ControllerAction, one_line
-from .._durability.tested import in_terms_of_cuts, what_is_tested
+from .._durability.tested import what_is_tested
 from .._fleet.plan import LONGEST_DEADLINE_S, of_tester, plan_host
 from .._fleet.settings import refuse_computed, refuse_unconfirmed
 from .._fleet.volumes import default_volume, read_volumes
 from .._judge.durability import STAGE
 from .._run.files import absolute
+from .._run.kinds import POWER_CUT
 from .._run.tester_options import OptionError
 
 SPARE_S = 3600
@@ -45,7 +46,7 @@ class Step(ControllerAction):
             check_tasks(self._loader, plan["cuts"]["task_file"])
             return {**plan, **handed_on}
         except OptionError as error:
-            return {"problem": in_terms_of_cuts(str(error)), **handed_on}
+            return {"problem": POWER_CUT.in_its_terms(str(error)), **handed_on}
 
 
 def planned(asked: Mapping[str, Any], host: str) -> dict[str, Any]:

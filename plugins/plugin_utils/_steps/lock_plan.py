@@ -13,7 +13,7 @@ from .._action_base import ControllerAction
 from .._fleet.plan import of_tester, plan_host
 from .._fleet.settings import refuse_computed, refuse_unconfirmed
 from .._fleet.volumes import default_volume, read_volumes
-from .._judge.lock_limits import MOST_LOCKS
+from .._kinds.locks.criteria import MOST_LOCKS
 from .._locks.stage import LOG_BYTES
 from .._locks.step import STAGE
 from .._run.tester_options import OptionError

@@ -12,9 +12,10 @@ from functools import partial
 from typing import Any
 
 from .._action_base import SCHEMA, ControllerAction, one_line
-from .._english.locks import step_title
 from .._fleet.progress import say
-from .._judge.lock_limits import limits_of
+from .._kinds.locks.criteria import required_of
+from .._kinds.locks.english import step_title
+from .._kinds.locks.record import lock_record
 from .._locks.background import CommandResult
 from .._locks.conductor import conduct
 from .._locks.locker import Clock
@@ -22,10 +23,9 @@ from .._locks.pair_test import Order, PairTest, Side
 from .._locks.pairs import Pair
 from .._locks.step import STAGE
 from .._own_connection import call
-from .._records.locks import lock_record
+from .._records.host import profile_of
 from .._run.directory import RunDirectory
 from .._run.lock_steps import KEPT
-from .._run.profiles import profile_data
 
 WAIT_FACTOR, WAIT_MORE_S = 1.5, 10.0
 """How much longer than the profile's limit the test waits for a takeover: a factor and additional seconds."""
@@ -63,14 +63,14 @@ class Step(ControllerAction):
     def _test(self, directory: RunDirectory, pair: Pair, hosts: Mapping[str, Prepared], clock: Clock) -> dict[str, Any]:
         maker = hosts[pair.maker]
         sides = {host: hosts[host].side(host, maker.problem) for host in pair.hosts}
-        limits = [limits_of(profile_data(directory.run, host)) for host in pair.hosts]
+        required = [required_of(profile_of(directory.run, host)) for host in pair.hosts]
         locks = hosts[pair.first].plan["lock_test"]
         order = Order(
             directory.run["run_id"],
             str(hosts[pair.first].volume.get("path") or ""),
-            locks["seconds"] or max(each["load_s"] for each in limits),
-            max(each["takeover_s"] for each in limits) * WAIT_FACTOR + WAIT_MORE_S,
-            lock_files(locks["files"], limits),
+            locks["seconds"] or max(each["load_s"] for each in required),
+            max(each["takeover_s"] for each in required) * WAIT_FACTOR + WAIT_MORE_S,
+            lock_files(locks["files"], required),
             locks["port"],
             command_of(locks["server_command"], locks["command_s"]),
         )
@@ -144,10 +144,10 @@ def command_of(text: str, limit_s: float) -> Any:
     return run if text else None
 
 
-def lock_files(asked: int, limits: Iterable[Mapping[str, Any]]) -> int:
+def lock_files(asked: int, required: Iterable[Mapping[str, Any]]) -> int:
     """Return how many files a host of a pair tries to lock: at least as many locks as the profiles of the pair require,
     because a test with fewer files would not show whether the host can hold them."""
-    return max(asked, *(each["lock_count"] for each in limits))
+    return max(asked, *(each["lock_count"] for each in required))
 
 
 def server_of(settings: Mapping[str, Any]) -> str:

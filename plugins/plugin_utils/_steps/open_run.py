@@ -44,8 +44,6 @@ from .._history.store.kept import keep_if_asked
 from .._history.store.open import open_history, place_of, try_history
 from .._judge.fleet import PolicyError, check_policy
 from .._judge.profile_reader import load_profile
-from .._kinds import DEFAULT, KINDS
-from .._kinds.kind import Kind
 from .._options.table import RUN, names_of
 from .._records.host import collection_version
 from .._run.definitions import DefinitionError
@@ -53,6 +51,7 @@ from .._run.directory import RunDirectory
 from .._run.environment import REPORTS, report_directory
 from .._run.files import absolute
 from .._run.findings import Finding
+from .._run.kinds import DEFAULT, KINDS, Kind
 from .._run.moment import utc_now
 from .._run.names import new_run_id
 from .._run.parameters import CERTIFICATES, LAST, parameters_of_hosts

@@ -26,10 +26,10 @@ from .._history.store.kept import find, is_kept
 from .._history.store.open import place_of
 from .._judge.fleet import PolicyError, given_policy, merged_policy, policy_with
 from .._judge.merged_run import merge_runs
-from .._kinds import DEFAULT
 from .._records.fleet import REPORT, judge_run
 from .._run.directory import RunDirectory
 from .._run.environment import report_directory
+from .._run.kinds import DEFAULT
 from .._run.names import MANIFEST, latest
 from .._run.run_files import RunDirectoryError
 from .._run_sources import RunSources

@@ -31,13 +31,13 @@ from .._history_action import (
     versions_here,
 )
 from .._judge.profile_reader import load_profile
-from .._kinds import DEFAULT, KINDS
 from .._option_meanings import PROFILES
 from .._report.history.status_html import FILE as PAGE
 from .._report.history.status_html import render_status
 from .._run.answers import is_empty
 from .._run.environment import vanishes
 from .._run.files import write_file, write_json, write_text
+from .._run.kinds import DEFAULT, KINDS
 from .._run.names import is_run_id
 from .._run.run_files import MAX_JSON_BYTES, RunDirectoryError, read_json
 from .._run.shapes import Items, Keys, Where, check

@@ -18,10 +18,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..._judge.capacity import LOAD_SEARCH
-from ..._kinds import kind_named
 from ..._records.host import judge_record, profile_of
 from ..._run.directory import RunDirectory
 from ..._run.findings import UNREADABLE
+from ..._run.kinds import kind_named
 from ..._run.moment import MOMENT
 from ..._run.record import ERROR as NOTHING_MEASURED
 from ..._run.record import HostRecord

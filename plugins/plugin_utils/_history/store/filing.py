@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..._judge.judged_records import judged_record
-from ..._kinds import kind_named
 from ..._run.directory import RunDirectory
+from ..._run.kinds import kind_named
 from ..._run.record import HostRecord
 from ..._run.run_files import RunDirectoryError
 from ..._run.table_reader import TablesError, printable

@@ -24,8 +24,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..._judge.effect import ATTEMPT
-from ..._kinds import DEFAULT, KINDS
 from ..._run.findings import WRONG_CLOCK, Finding, finding
+from ..._run.kinds import DEFAULT, KINDS
 from ..._run.moment import CLOCK_TOLERANCE_S, MOMENT, later, seconds_between, utc_now
 from ..._run.record import DEFAULT_VOLUME
 from ..._run.table_reader import printable

@@ -14,11 +14,10 @@ from typing import Any
 from ..._history.problems import Problem
 from ..._history.result import Result, date_of
 from ..._history.states import FAILED, MOST_URGENT_FIRST, NONE, REVOKED, Status, Today
-from ..._records.locks import LOCKS
 from ..._run import open_metrics as om
 from ..._run.directory import RunDirectory
 from ..._run.files import fingerprint
-from ..._run.lock_steps import KEPT, STEPS, TAKEOVERS, figure, rows_of
+from ..._run.lock_steps import KEPT, LOCKS, STEPS, TAKEOVERS, figure, rows_of
 from ..._run.profiles import profile_text
 from ..._run.record import HostRecord
 from ..._run.run_files import RunDirectoryError

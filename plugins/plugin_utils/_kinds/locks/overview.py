@@ -13,9 +13,6 @@ from typing import Any
 from markupsafe import Markup
 
 from ....module_utils._units import format_count, format_duration
-from ..._english.lock_figures import late_writes_of
-from ..._english.locks import step_title
-from ..._judge.lock_limits import TAKEOVER_LIMIT
 from ..._report.charts.axes import LogAxis, path
 from ..._report.charts.rows import row_picture, row_point, row_scale, row_upright
 from ..._report.model import Host, Model
@@ -31,6 +28,8 @@ from ..._run.lock_steps import (
     figure,
     rows_of,
 )
+from .english import step_title
+from .figures import late_writes_of
 from .pairs import ShownPair, findings_about, pairs_of
 
 Shown = tuple[Host, Markup]
@@ -119,7 +118,7 @@ def _takeover_text(line: _Line) -> str:
 def _takeover_picture(line: _Line) -> Markup:
     if not line.pair:
         return Markup("")
-    parts = [row_upright("margin", _AXIS.place(line.pair.limits[TAKEOVER_LIMIT.key]))]
+    parts = [row_upright("margin", _AXIS.place(line.pair.takeover_s))]
     for step, seconds, is_over in _takeovers(line):
         x = _AXIS.place(seconds)
         if not is_over:

@@ -15,14 +15,13 @@ from typing import Any
 from markupsafe import Markup
 
 from ..._english.findings import in_words
-from ..._english.lock_figures import row_text
-from ..._english.locks import step_title, why_not_covered, why_open
-from ..._judge.lock_limits import TAKEOVER_LIMIT
 from ..._report.model import Host
 from ..._run.findings import LOCK_NOT_COVERED, LOCK_UNDECIDED
 from ..._run.lock_steps import CONCURRENT_UPDATES, KEPT, NOT_COVERED, SETTINGS, STEPS, TAKEOVERS, rows_of
 from ..._run.verdicts import PASS, rank
 from ..._run.words import words_of
+from .english import step_title, why_not_covered, why_open
+from .figures import row_text
 from .pairs import findings_about
 from .timeline import takeover_chart
 
@@ -65,7 +64,7 @@ class LocksSection:
 
     def __init__(self, host: Host) -> None:
         self._host = host
-        self._limits = host.own["limits"]
+        self._takeover_s = host.own["required"]["takeover_s"]
 
     @property
     def is_folded(self) -> bool:
@@ -110,7 +109,7 @@ class LocksSection:
 
     def _charts(self, pair: Mapping[str, Any]) -> Iterator[Markup]:
         rows = rows_of(pair, *TAKEOVERS)
-        drawn = [chart for row in rows if (chart := takeover_chart(row, self._limits[TAKEOVER_LIMIT.key]))]
+        drawn = [chart for row in rows if (chart := takeover_chart(row, self._takeover_s))]
         yield from drawn[:MOST_CHARTS]
 
 

@@ -13,22 +13,22 @@ from typing import Any
 
 from ..._report.folding import natural
 from ..._report.model import Host
-from ..._run.findings import LOCK_BROKEN, LOCK_LIMIT, LOCK_NOT_COVERED, LOCK_UNDECIDED
+from ..._run.findings import LIMIT, LOCK_BROKEN, LOCK_NOT_COVERED, LOCK_UNDECIDED
 from ..._run.record import host_label
 from ..._run.verdicts import rank
 
-_FINDINGS = (LOCK_BROKEN, LOCK_LIMIT, LOCK_UNDECIDED, LOCK_NOT_COVERED)
+_FINDINGS = (LOCK_BROKEN, LIMIT, LOCK_UNDECIDED, LOCK_NOT_COVERED)
 
 
 @dataclass(frozen=True)
 class ShownPair:
-    """A pair as recorded by both of its hosts: its results, the volume, the worse of the two verdicts, and the limits
-    that judged it."""
+    """A pair as recorded by both of its hosts: its results, the volume, the worse of the two verdicts, and the limit
+    on its takeovers."""
 
     results: Mapping[str, Any]
     volume: str
     verdict: str
-    limits: Mapping[str, Any]
+    takeover_s: float
     hosts: Sequence[Host]
 
     @property
@@ -49,7 +49,7 @@ def pairs_of(hosts: Iterable[Host]) -> list[ShownPair]:
             both[0][1],
             key[0],
             min((pair["verdict"] for _host, pair in both), key=rank),
-            both[0][0].own["limits"],
+            both[0][0].own["required"]["takeover_s"],
             [host for host, _pair in both],
         )
         for key, both in found.items()

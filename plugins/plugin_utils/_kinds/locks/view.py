@@ -11,9 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ....module_utils._units import format_count
-from ..._english.lock_figures import late_writes_of, limits_told, untested_text
 from ..._english.phrases import plural
-from ..._report.causes.locks import advice_on_locks, key_of
 from ..._report.folding import shorten
 from ..._report.overview import counts_of
 from ..._report.page.parts import badge
@@ -22,6 +20,8 @@ from ..._run import open_metrics as om
 from ..._run.lock_steps import TAKEOVERS, figure, rows_of
 from ..._run.verdicts import FAIL, GOOD, INCONCLUSIVE, PASS, WARN
 from .. import facets
+from .advice import OF_METRICS, advice_on_locks, key_of
+from .figures import late_writes_of, requirements_told, untested_text
 from .overview import Overview
 from .page import LocksSection
 from .pairs import pairs_of
@@ -45,9 +45,9 @@ class View(facets.View):
     subject = ", locks"
     criteria = (
         "Two holders of a lock, updates or acknowledged writes that are lost, and writes of a host that lost its lock "
-        "are hard failures, never waived. Times and numbers are compared with these limits of the profile's section "
-        "locks, which a waiver can excuse; its other limits concern latency."
+        "are hard failures, never waived. The other limits of the profile concern latency."
     )
+    advice_on_metrics = OF_METRICS
     cause = "locks"
     case = "locks"
     advice: Mapping[str, str] = {
@@ -75,12 +75,12 @@ class View(facets.View):
         return advice_on_locks(finding for _host, finding in found)
 
     def limit_lines(self, model: Model) -> list[str]:
-        """Return the limits on locks that judged the hosts, with their ids, by profile."""
-        judged = {host.profile: host.own["limits"] for host in model.hosts if host.own and host.of_kind.view is self}
+        """Return what the profiles require in addition to their limits."""
+        judged = {host.profile: host.own["required"] for host in model.hosts if host.own and host.of_kind.view is self}
         return [
             f"{profile}: {told}" if len(judged) > 1 else told
-            for profile, limits in judged.items()
-            for told in limits_told(limits)
+            for profile, required in judged.items()
+            for told in requirements_told(required)
         ]
 
     def statement(self, model: Model) -> str:

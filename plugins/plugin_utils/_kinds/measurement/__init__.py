@@ -4,20 +4,3 @@
 
 """The measurement: the tester writes as MQ's logger does, or as a workload describes, and a profile judges the
 storage."""
-
-from __future__ import annotations
-
-from ..kind import Kind
-
-
-class Measurement(Kind):
-    """The only kind that tests storage."""
-
-    name = "measurement"
-    facets = ("opening", "memory", "view")
-    plan_fact = "sweep_plan"
-    agreed_on = ("gate_", "sweep_")
-    tests_storage = True
-    certifies = True
-    is_remembered = True
-    compared_with = "baseline"

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._judge.profile import Limit, Profile
 from ..._run.definitions import DefinitionError, shown
 from .. import facets
 
+SECTION = "observations"
 _JUDGED = "judged"
 _INFORMATIVE = "informative"
 
@@ -24,6 +26,6 @@ class Criteria(facets.Criteria):
             raise DefinitionError(f"observations {shown(given)} is not one of {_JUDGED}, {_INFORMATIVE}.")
         return _JUDGED if given == _JUDGED else None
 
-    def judges(self, section: Any) -> bool:
-        """Whether observations are judged according to the section."""
-        return bool(section == _JUDGED)
+    def limits_of(self, profile: Profile) -> tuple[Limit, ...]:
+        """Return the limits of the profile, if it judges observations."""
+        return profile.limits if profile.sections.get(SECTION) == _JUDGED else ()

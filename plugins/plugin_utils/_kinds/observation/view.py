@@ -15,7 +15,6 @@ from ..._report.overview import counts_of
 from ..._report.template import render_part
 from ..._run import open_metrics as om
 from .. import facets
-from . import WITHOUT_VERDICT
 from .overview import Overview, finding_text
 from .page import ObservationSection
 
@@ -57,7 +56,7 @@ class View(facets.View):
 
     def statement(self, model: Model) -> str:
         """Return what the profile judged, and how many queue managers it did not judge."""
-        without = sum(host.verdict == WITHOUT_VERDICT for host in model.hosts)
+        without = sum(host.verdict == host.of_kind.without_verdict for host in model.hosts)
         told = [*model.verdicts_told, *([f"{format_count(without)} observed without a verdict"] if without else [])]
         why = f" ({model.profile_name} does not judge observations)" if without and len(model.profiles) == 1 else ""
         return (

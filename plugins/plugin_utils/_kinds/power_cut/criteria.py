@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..._judge.profile import Limit, Profile
 from ..._run.definitions import DefinitionError, read_mapping, read_number, shown
 from .. import facets
 
@@ -40,6 +41,10 @@ class Criteria(facets.Criteria):
         if not 1 <= read_number(blind_ms, "durability.blind_ms") <= _MOST_BLIND_MS:
             raise DefinitionError(f"durability.blind_ms {shown(blind_ms)} must be 1 to {_MOST_BLIND_MS} milliseconds.")
         return {key: value for key, value in section.items() if value != _DEFAULTS[key]} or None
+
+    def limits_of(self, profile: Profile) -> tuple[Limit, ...]:
+        """Return nothing, because a loss is a failure under every profile."""
+        return ()
 
 
 def blind_limit_ns(section: Mapping[str, Any] | None) -> int:

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ....module_utils._units import format_count
-from ..._kinds import opened_for
 from ..._run.findings import LIMIT as OF_LIMIT
 from ..._run.findings import OF_HISTORY, UNMEASURED, reasons_among, row_of
+from ..._run.kinds import opened_for
 from ..._run.verdicts import PASS
 from ..folding import fold_names
 from ..model import Host, Model

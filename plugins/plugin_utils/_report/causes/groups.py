@@ -15,22 +15,19 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..._english.findings import in_words
-from ..._kinds import CHECK_MODE, KINDS
 from ..._run.findings import FORESEEN, OF_HISTORY, Finding, reasons_among
 from ..._run.findings import LIMIT as OF_LIMIT
 from ..._run.findings import QUALIFICATION as NOT_CERTIFIED
+from ..._run.kinds import CHECK_MODE, KINDS
 from ..._run.verdicts import ERROR, GOOD, PASS, rank
 from ..folding import natural, shorten
 from ..model import NOT_MEASURED, Host, Model
 from . import advice
 from .cause import BASELINE, LEFTOVERS, LONGEST_TEXT, QUALIFICATION, Cause, instead, make_cause, unexplained, who
 from .faults import causes_of_limits
-
-if TYPE_CHECKING:
-    from ..._kinds.facets import View
 
 # The parts in which otherwise equal texts about hosts may differ: figures, addresses, and names that contain a number.
 _PARTICULAR = re.compile(r"\S*[0-9]\S*")
@@ -74,7 +71,7 @@ def _of_findings(model: Model) -> Iterator[Cause]:
 
 
 @cache
-def _views() -> dict[str, View]:
+def _views() -> dict[str, Any]:
     """Return the views of those kinds of runs that have their own causes, by the kind of these causes."""
     return {kind.view.cause: kind.view for kind in (CHECK_MODE, *KINDS.values()) if kind.view.cause}
 

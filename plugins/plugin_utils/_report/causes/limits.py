@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from ..._english.findings import in_words
@@ -28,6 +29,7 @@ from ..._run.findings import (
     OPEN,
     WAIVED,
 )
+from ..._run.kinds import KINDS
 from ..._run.verdicts import FAIL, GOOD, PASS
 from ..._run.words import Words
 from ..folding import and_list, fold_names, fold_sizes, natural, shorten
@@ -104,8 +106,15 @@ def has_symptoms(group: LimitGroup) -> bool:
 
 def _advice_key(group: LimitGroup) -> str:
     """Return the key of the advice that applies regardless of the figures of rows; empty if it depends on them."""
-    by_metric = "headroom" if group.limit["unit"] == MARGIN.unit else _ADVICE_BY_METRIC.get(group.limit["metric"], "")
-    return _ADVICE.get(group.why, by_metric)
+    metric = group.limit["metric"]
+    by_metric = "headroom" if group.limit["unit"] == MARGIN.unit else _ADVICE_BY_METRIC.get(metric, "")
+    return _ADVICE.get(group.why) or (metric if metric in _advice_of_kinds() else by_metric)
+
+
+@cache
+def _advice_of_kinds() -> Mapping[str, advice.Advice]:
+    """Return the advice on limits that only runs of one kind have, by metric."""
+    return {metric: each for kind in KINDS.values() for metric, each in kind.view.advice_on_metrics.items()}
 
 
 def _is_told(host: Host, limit: LimitEntry, ends: Sequence[Mapping[str, Any]]) -> bool:
@@ -212,6 +221,9 @@ def cause_of(model: Model, group: LimitGroup, look: Look) -> Cause:
 
 def consequence(model: Model, group: LimitGroup) -> str:
     """Return the consequence of the figures that break a limit."""
+    of_kind = _advice_of_kinds().get(group.limit["metric"])
+    if of_kind:
+        return of_kind.consequence
     worst = group.limit["worst"]
     excess = Excess(
         group.limit["metric"], [rows for host, limit, rows in group.on], str(worst["operation"]), str(worst["stream"])
@@ -236,6 +248,8 @@ _ADVICE_BY_METRIC = {NOT_STARTED: "pace", "capacity": "capacity", "target_operat
 
 def _advice_without_symptoms(model: Model, group: LimitGroup) -> str:
     key = _advice_key(group)
+    if key in _advice_of_kinds():
+        return _advice_of_kinds()[key].text
     if group.why == NO_ROW and model.words.layout.by_stream:
         key = "no_stream"
     return advice.other(key, instead(model) if group.why in _ADVICE else None)

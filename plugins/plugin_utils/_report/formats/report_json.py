@@ -14,7 +14,7 @@ from typing import Any
 from ..._estimate.basis import Estimate, Headroom
 from ..._estimate.line import Line
 from ..._judge.profile import Limit
-from ..._kinds import by_data_key
+from ..._run.kinds import by_data_key
 from ..causes.groups import causes
 from ..estimates import ShownEstimates, shown_estimates
 from ..model import Host, Model, ResultRow

@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from markupsafe import Markup
 
-from ..._kinds import UNJUDGED
+from ..._run.kinds import UNJUDGED
 from ..changes import UNKNOWN
 from ..figures import MARKS
 from ..folding import brief

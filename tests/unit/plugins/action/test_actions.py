@@ -30,10 +30,10 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import progre
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import Place
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import of_tester
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import KINDS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.measurement import opening
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import role_defaults
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.kinds import KINDS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.parameters import VARIES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.records import Records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError

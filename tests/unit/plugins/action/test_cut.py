@@ -19,11 +19,11 @@ from ansible.parsing.dataloader import DataLoader
 from ansible_collections.mqops.logdisk.plugins.action import cut_check, cut_power
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._cut_action import read_rows
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability import witness
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.tested import in_terms_of_cuts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import refuse_computed
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import role_defaults
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._own_connection import SSH_OPTIONS, call, stream_command
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.kinds import POWER_CUT
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import cut_plan
 from ansible_collections.mqops.logdisk.tests.unit.plugins.action.test_actions import action
@@ -99,7 +99,7 @@ def test_a_file_without_tasks_is_refused_before_any_host_is_contacted(tmp_path, 
 def test_messages_name_the_options_of_power_cuts():
     with pytest.raises(OptionError) as found:
         plan(cut_file_size="x")
-    assert "cut_file_size" in in_terms_of_cuts(str(found.value))
+    assert "cut_file_size" in POWER_CUT.in_its_terms(str(found.value))
 
 
 class Connection:

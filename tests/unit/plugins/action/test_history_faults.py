@@ -21,7 +21,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import HistoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.sqlite import SqliteHistory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import KINDS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.kinds import KINDS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import gate, history, open_run
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate, small_disk
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import postgresql_server

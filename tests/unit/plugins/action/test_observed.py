@@ -17,8 +17,8 @@ from ansible_collections.mqops.logdisk.plugins.action.observed import STATUS, Ac
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import RemoteAction
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import COLLECTED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import KINDS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.kinds import KINDS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps.open_run import stops_gate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 

@@ -14,7 +14,7 @@ import pytest
 from ansible.errors import AnsibleActionFail
 from ansible_collections.mqops.logdisk.plugins.action import start
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import SettingsError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import DEFAULT
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.kinds import DEFAULT
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import schedule
 
 NOW = 1795312800.0

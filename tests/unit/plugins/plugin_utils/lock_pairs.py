@@ -7,8 +7,8 @@ server keeps every promise, and changes to single steps."""
 
 from __future__ import annotations
 
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.record import lock_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.locks import lock_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import (
     BOTH_WAYS,

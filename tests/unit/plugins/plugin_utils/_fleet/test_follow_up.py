@@ -10,7 +10,7 @@ from __future__ import annotations
 import pytest
 from ansible import context
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.follow_up import commands, without_results
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import KINDS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.kinds import KINDS
 
 
 def test_at_a_prompt_they_are_commands(monkeypatch):

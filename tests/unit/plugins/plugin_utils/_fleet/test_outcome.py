@@ -17,7 +17,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome impor
     make_outcome,
     workflow_artifact,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import CHECK_MODE, DEFAULT
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.kinds import CHECK_MODE, DEFAULT
 
 
 def host(number, verdict="pass", certified=True, qualification=""):

@@ -12,10 +12,10 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.filing import certify
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import LOSSES, chance_bound, claim_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.merged_run import merge_runs
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import KINDS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.durability import cut_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.kinds import KINDS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord, RecordError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps.open_run import stops_gate

@@ -40,6 +40,12 @@ def test_each_shipped_limit_has_an_id_of_its_own_and_hard_limits_the_same_one_ev
     }
 
 
+def test_the_id_of_a_limit_on_locks_names_the_same_metric_in_every_profile():
+    limits = [limit for name in NAMES for limit in load_profile(name, fabricate.PROFILES).kind_limits]
+    named = {(limit.id, limit.metric.name) for limit in limits}
+    assert len(named) == len({limit_id for limit_id, _metric in named}) == len({metric for _id, metric in named}) == 8
+
+
 def test_the_documentation_lists_each_criterion_that_no_limit_holds():
     documented = CRITERION_ROW.findall(PAGE)
     assert {(kind, cause or None): limit_id for limit_id, kind, cause in documented} == CRITERIA

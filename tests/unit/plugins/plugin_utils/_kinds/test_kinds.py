@@ -15,8 +15,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils import _kinds
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import DEFAULTS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import (
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.kinds import (
     CHECK_MODE,
     DATA_KEYS,
     DEFAULT,
@@ -31,13 +30,9 @@ from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils.source_im
 
 FOLDER = Path(_kinds.__file__).parent
 PLUGINS = fabricate.PROJECT / "plugins"
-FACETS = ("criteria", "opening", "memory", "view")
+FACETS = ("criteria", "english", "opening", "memory", "view")
 EVERY = (*KINDS.values(), CHECK_MODE)
 PACKAGE = "ansible_collections.mqops.logdisk.plugins.plugin_utils"
-
-
-def folder_of(kind):
-    return type(kind).__module__.rpartition(".")[2]
 
 
 @pytest.mark.parametrize(
@@ -60,19 +55,22 @@ def test_a_record_that_only_says_why_there_is_nothing_tests_no_storage():
 
 
 def test_each_folder_is_a_kind_whose_facets_are_its_modules():
-    assert {each.name for each in FOLDER.iterdir() if (each / "__init__.py").exists()} == set(map(folder_of, EVERY))
+    assert {each.name for each in FOLDER.iterdir() if (each / "__init__.py").exists()} == {
+        kind.folder for kind in EVERY
+    }
     for kind in EVERY:
-        assert kind.facets == tuple(name for name in FACETS if (FOLDER / folder_of(kind) / f"{name}.py").exists()), (
+        assert kind.facets == tuple(name for name in FACETS if (FOLDER / kind.folder / f"{name}.py").exists()), (
             kind.name
         )
         for name in FACETS:
-            module = f"{type(kind).__module__}.{name}" if name in kind.facets else f"{PACKAGE}._kinds.facets"
+            module = f"{PACKAGE}._kinds.{kind.folder}.{name}" if name in kind.facets else f"{PACKAGE}._kinds.facets"
             assert type(getattr(kind, name)).__module__ == module
 
 
 def test_a_record_holds_what_is_its_kinds_own_under_the_key_of_that_kind():
     for kind in filter(lambda kind: kind.data_key, EVERY):
-        own = {"cuts": [], "losses": [], "tests": "", "claim": "", "cut_count": 1, "pairs": [], "limits": DEFAULTS}
+        own = {"cuts": [], "losses": [], "tests": "", "claim": "", "cut_count": 1, "pairs": []}
+        own["required"] = {"takeover_s": 45, "load_s": 300, "lock_count": 512, "steps": []}
         data = HostRecord("h", kind=kind.name, kind_data=own).as_dict()
         assert {key: data[key] for key in DATA_KEYS} == {**dict.fromkeys(DATA_KEYS), kind.data_key: own}
         assert HostRecord.from_dict({**data, **{key: 7 for key in DATA_KEYS if key != kind.data_key}}).kind_data == own
@@ -91,7 +89,7 @@ def test_each_kind_that_tests_no_storage_says_why_it_is_not_merged():
 def test_asking_a_kind_imports_nothing_that_judges_or_shows():
     program = f"""
 import sys
-import {PACKAGE}._kinds
+import {PACKAGE}._run.kinds
 import {PACKAGE}._judge.fleet
 print(*sorted({{name.split(".")[5] for name in sys.modules if name.startswith("{PACKAGE}.")}}))
 """
@@ -102,23 +100,22 @@ print(*sorted({{name.split(".")[5] for name in sys.modules if name.startswith("{
         stdout=subprocess.PIPE,
         check=True,
     ).stdout
-    assert "_kinds" in imported.split()
-    assert not {"_report", "_history", "_fleet"}.intersection(imported.split()), imported
+    assert not {"_kinds", "_report", "_history", "_fleet"}.intersection(imported.split()), imported
 
 
-OF_ONE_KIND = ("cut_check", "cut_start", "observe", "observed")
-"""Actions that exist for only one kind of run import its folder."""
+OF_ONE_KIND = ("cut_check", "cut_start", "observe", "observed", "lock_test", "lock_plan", "claim")
+"""Actions and steps that exist for only one kind of run import its folder."""
 
 NAMED_ELSEWHERE = {
     "_judge/judged_records.py": "a key of profiles has the name of a kind",
-    "_judge/lock_limits.py": "the same",
+    "_run/lock_steps.py": "the same",
     "_history/problems.py": "a playbook has the name of a kind",
     "_history/power_cuts.py": "writes that were lost fail a volume under every profile",
     "_history/status_txt.py": "a playbook and a key of status.json have it",
     "_report/history/status_html.py": "the same key",
     "_run/findings.py": "a finding that explains a preflight",
+    "_run/kinds.py": "it lists the kinds",
     "_records/durability.py": "records are made for each kind",
-    "_records/locks.py": "the same",
     "_records/observation.py": "the same",
 }
 """Places where the name of a kind is used with another meaning, or as a key in a file that others read."""
@@ -135,7 +132,7 @@ def test_nothing_else_knows_the_name_of_a_kind():
         named = {
             node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)
         } & names
-        folders = {f"{PACKAGE}._kinds.{folder_of(kind)}" for kind in EVERY if path.stem not in OF_ONE_KIND}
+        folders = {f"{PACKAGE}._kinds.{kind.folder}" for kind in EVERY if path.stem not in OF_ONE_KIND}
         named |= {module for module in imports(path) if module.startswith(tuple(folders))}
         if named:
             found[where] = named

@@ -11,12 +11,15 @@ import json
 import re
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english import locks as english
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import LOCK_LIMITS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks import english
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.advice import (
+    LOCK_CAUSES,
+    OF_METRICS,
+    advice_on_locks,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.timeline import takeover_chart
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.advice import together
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.locks import LOCK_CAUSES, advice_on_locks
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps.reopen_run import measured
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report import runs
@@ -94,12 +97,9 @@ def test_what_a_failed_pair_was_not_tested_for_is_not_in_the_first_line(tmp_path
 def test_the_criteria_on_the_page_list_the_limits_on_locks(locks):
     text = runs.page_text(locks)
     for told in (
-        "LOCK-103 takeover_s: maximum time in seconds from the loss of a host or its connection until the other host "
-        "has the lock: 15",
-        "LOCK-106 failover_verification_s: maximum time in seconds that a verification of the lock takes at a failover "
-        "of the file server: 10",
-        "LOCK-105: seconds by which a process that waits for a lock may get it later than one that asks for it "
-        "repeatedly: 1",
+        "LOCK-103 lock_takeover <= 15 s",
+        "LOCK-106 lock_verification_at_failover <= 10 s",
+        "LOCK-105 lock_notification <= 1 s",
         "load_s: minimum time in seconds of full load: 600",
         "under full log load, host lost, host cut off and back",
     ):
@@ -216,7 +216,7 @@ def test_a_takeover_of_unknown_length_has_no_picture():
 
 
 def test_each_cause_has_a_consequence_and_a_next_step():
-    codes = {*english._BROKEN, *(limit.key for limit in LOCK_LIMITS), "waiter_late", "not_covered", "undecided"}
+    codes = {*english._BROKEN, "not_covered", "undecided"}
     found = [{"kind": "lock_broken", "code": code, "step": "second_refused"} for code in codes]
     used = {advice_on_locks([each]) for each in found}
     unknown = advice_on_locks([{"kind": "lock_broken", "code": "of_a_later_version", "step": "cut_off"}])
@@ -253,20 +253,20 @@ def test_an_error_at_a_failover_is_a_matter_of_the_file_server(code):
 @pytest.mark.parametrize(
     ("step", "figures", "key"),
     [
-        ("host_lost", {"takeover_ns": 31 * S}, "takeover_s"),
-        ("under_load", {"verification_max_ns": 12 * S}, "verification_s"),
-        ("hand_over", {"wait_ns": 3 * S, "poll_ns": 3 * S}, "hand_over_s"),
-        ("hand_over", {"wait_ns": 1.9 * S, "poll_ns": 0}, "waiter_late"),
+        ("host_lost", {"takeover_ns": 31 * S}, "lock_takeover"),
+        ("under_load", {"verification_max_ns": 12 * S}, "lock_verification"),
+        ("hand_over", {"wait_ns": 3 * S, "poll_ns": 3 * S}, "lock_hand_over"),
+        ("hand_over", {"wait_ns": 1.9 * S, "poll_ns": 0}, "lock_notification"),
         ("lock_count", {"locks_held": 1}, "lock_count"),
-        ("under_load", {"write_pause_max_ns": 12 * S}, "write_pause_s"),
-        ("server_failover", {"verification_max_ns": 59 * S}, "failover_verification_s"),
-        ("server_failover", {"write_pause_max_ns": 240 * S}, "failover_pause_s"),
+        ("under_load", {"write_pause_max_ns": 12 * S}, "lock_write_pause"),
+        ("server_failover", {"verification_max_ns": 59 * S}, "lock_verification_at_failover"),
+        ("server_failover", {"write_pause_max_ns": 240 * S}, "lock_write_pause_at_failover"),
     ],
 )
 def test_each_limit_has_its_own_advice(tmp_path, step, figures, key):
     directory = reported(tmp_path, changed(pair(), step, **figures))
     (cause,) = json.loads(runs.content(directory, "report.json"))["causes"]
-    advice = LOCK_CAUSES[key]
+    advice = OF_METRICS[key]
     assert (cause["consequence"], cause["next_step"]) == (advice.consequence, advice.text)
 
 
@@ -279,7 +279,7 @@ def test_a_waived_limit_is_a_warning_with_the_same_figures(tmp_path):
     directory = reported(tmp_path, changed(pair(), "host_lost", takeover_ns=31 * S), profile=profile)
     text = runs.content(directory, "summary.txt")
     assert text.startswith("WARN: Locks on 2 hosts in 1 pair: 1 warn.")
-    assert "waived until 2026-12-31: CHG7" in text
+    assert "waived (CHG7)" in text
 
 
 def test_monitoring_has_the_verdicts_the_takeover_and_late_writes(locks):

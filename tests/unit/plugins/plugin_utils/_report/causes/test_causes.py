@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.machines import doubles
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import KINDS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import advice
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.consequences import Excess, consequence_of
@@ -16,6 +15,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.group
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.limits import _besides
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import JudgedRow, build_model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import FORESEEN, PREFLIGHT, finding
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.kinds import KINDS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import PASS, rank
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate

@@ -10,19 +10,16 @@ import datetime
 from collections.abc import Mapping
 from typing import Any
 
-from .._english.lock_figures import pair_text
-from .._judge.lock_limits import limits_of
-from .._judge.locks import NO_PAIR, findings_of, notes_of
-from .._run.findings import LOCK_UNDECIDED, finding
-from .._run.lock_steps import SECOND_REFUSED
-from .._run.profiles import profile_data
-from .._run.record import HostRecord
-from .._run.shapes import PLAIN, fits
-from .._run.verdicts import INCONCLUSIVE, worst
-from .host import blank, concluded, profile_of
-
-LOCKS = "locks"
-"""The kind of these records."""
+from ..._judge.limits import Case
+from ..._records.host import blank, concluded, profile_of
+from ..._run.findings import LOCK_UNDECIDED, finding
+from ..._run.lock_steps import LOCKS, SECOND_REFUSED
+from ..._run.record import HostRecord
+from ..._run.shapes import PLAIN, fits
+from ..._run.verdicts import INCONCLUSIVE, worst
+from .criteria import required_of
+from .figures import pair_text
+from .judging import NO_PAIR, judged, notes_of
 
 
 def lock_record(
@@ -39,27 +36,28 @@ def lock_record(
     ``verdict`` and ``text``, which are added here. ``facts`` are the facts of the host and of the file system, in the
     same form as in a test; ``workspace`` has ``path``.
     """
-    limits = limits_of(profile_data(run, host))
+    profile, untested = profile_of(run, host), blank(run, host, volume, LOCKS, facts)
+    required = required_of(profile)
     day = datetime.date.fromisoformat(str(run["created_at"])[:10])
-    waivers = [waiver for waiver in profile_of(run, host).waivers if waiver.until >= day]
-    pairs = [_usable(pair) for pair in locks.get("pairs") or []]
-    judged = [(pair, findings_of(pair, limits, waivers)) for pair in pairs]
-    found = [each for _pair, findings in judged for each in findings] if judged else [_without_pair(host)]
+    case = Case(untested, None, profile, None, day)
+    tested = [(pair, *judged(pair, required, case)) for pair in map(_usable, locks.get("pairs") or [])]
+    found = [each for _pair, _judgements, findings in tested for each in findings]
     return concluded(
-        blank(run, host, volume, LOCKS, facts),
-        found,
-        (note for pair in pairs for note in notes_of(pair, limits)),
+        untested,
+        found if tested else [_without_pair(host)],
+        [note for pair, _judgements, _findings in tested for note in notes_of(pair, required)],
+        [judgement for _pair, judgements, _findings in tested for judgement in judgements],
         workspace=workspace,
         kind_data={
             "pairs": [
                 {
                     **pair,
                     "verdict": worst(each["verdict"] for each in findings),
-                    "text": pair_text(pair, limits, findings),
+                    "text": pair_text(pair, required, findings),
                 }
-                for pair, findings in judged
+                for pair, _judgements, findings in tested
             ],
-            "limits": limits,
+            "required": required,
         },
     )
 

@@ -10,19 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..._judge.lock_limits import (
-    COUNT_LIMIT,
-    FAILOVER_PAUSE_LIMIT,
-    FAILOVER_VERIFICATION_LIMIT,
-    HAND_OVER_LIMIT,
-    PAUSE_LIMIT,
-    TAKEOVER_LIMIT,
-    VERIFICATION_LIMIT,
-)
-from ..._judge.locks import WAITER_LATE
-from ..._run.findings import LOCK_BROKEN, LOCK_LIMIT, LOCK_NOT_COVERED, LOCK_UNDECIDED
+from ..._report.causes.advice import MQ, STORAGE, SYSTEM, VIRTUAL, Advice, together
+from ..._run.findings import LOCK_BROKEN, LOCK_NOT_COVERED, LOCK_UNDECIDED
 from ..._run.lock_steps import SAME_HOST, SERVER_FAILOVER
-from .advice import MQ, STORAGE, SYSTEM, VIRTUAL, Advice, together
 
 _TWO_ACTIVE = (
     "Two instances of the queue manager can be active at once. Both write to the same log and the same queues: "
@@ -247,77 +237,6 @@ LOCK_CAUSES: Mapping[str, Advice] = {
         (VIRTUAL,),
         consequence="Nothing is known about the locks of two machines, because only one kernel took part.",
     ),
-    COUNT_LIMIT.key: Advice(
-        "a host cannot hold enough locks",
-        f"Raise the limit of the file server, or spread the queue managers over more file systems. {_AGAIN}",
-        (STORAGE,),
-        consequence="A queue manager that cannot lock its files does not start (ENOLCK).",
-    ),
-    TAKEOVER_LIMIT.key: Advice(
-        "the takeover took too long",
-        "Ask for a shorter lease on the file server, but not below 10 s, and note that the lease applies to all its "
-        f"clients. {_AGAIN}",
-        (STORAGE, MQ),
-        consequence=(
-            "The queue manager is unavailable for this time, and then for as long as the standby instance needs to "
-            "replay the log."
-        ),
-    ),
-    VERIFICATION_LIMIT.key: Advice(
-        "a verification of the lock took too long",
-        "Find out what delays small operations while the log is written: a link, a queue of the client, or a limit "
-        "of the file server. Ask IBM Support before you change FileLockHeartBeatLen.",
-        (STORAGE, SYSTEM),
-        consequence=(
-            "An active instance that cannot verify its locks within 20 s ends (AMQ7280), although neither it nor its "
-            "host failed."
-        ),
-    ),
-    FAILOVER_VERIFICATION_LIMIT.key: Advice(
-        "a verification of the lock took too long at a failover",
-        "Shorten the failover and the grace period of the file server, which may not answer questions about locks "
-        "until they are over. They apply to all its clients. Ask IBM Support before you change FileLockHeartBeatLen. "
-        f"If neither is possible, end the queue manager before a planned failover. {_AGAIN}",
-        (STORAGE, MQ),
-        consequence=(
-            "The active instance cannot verify its locks within 20 s and ends (AMQ7280) when the file server fails "
-            "over, although its host is well. The standby instance has to wait for the end of the grace period as well."
-        ),
-    ),
-    PAUSE_LIMIT.key: Advice(
-        "the writes paused for too long under load",
-        "Find out what stalls writes while the log is written at full speed: a link, a queue of the client, a "
-        f"snapshot, or a limit of the file server. {_AGAIN}",
-        (STORAGE, SYSTEM),
-        consequence=(
-            "Nothing is committed during such a pause, and the queue manager ends if its log makes no progress for too "
-            "long."
-        ),
-    ),
-    FAILOVER_PAUSE_LIMIT.key: Advice(
-        "the writes paused for too long at a failover",
-        "Shorten the failover of the file server: how soon the other node notices the failure, and how soon it serves "
-        f"the file system and its address. {_AGAIN}",
-        (STORAGE,),
-        consequence=(
-            "Nothing is committed during a failover of the file server. After 20 s, the active instance ends, because "
-            "it cannot verify its locks either, and the standby instance cannot take over before the file server "
-            "answers again."
-        ),
-    ),
-    HAND_OVER_LIMIT.key: Advice(
-        "a released lock was passed on late",
-        f"Look on the file server and in the network for what delays lock requests. {_AGAIN}",
-        (STORAGE,),
-        consequence="A planned switch to the standby instance takes at least this much longer.",
-    ),
-    WAITER_LATE: Advice(
-        "a waiting process was notified late",
-        "Use a release of IBM MQ with APAR IT43349, and look for a firewall between the file server and the host that "
-        f"drops notifications about locks. {_AGAIN}",
-        (STORAGE, SYSTEM, MQ),
-        consequence="A standby instance that waits for the lock becomes active later than it could.",
-    ),
     "not_covered": Advice(
         "a required step was not carried out",
         "Set the missing options, or judge by a profile that does not require the step.",
@@ -332,6 +251,81 @@ LOCK_CAUSES: Mapping[str, Advice] = {
     ),
 }
 """The advice on each kind of finding."""
+
+OF_METRICS: Mapping[str, Advice] = {
+    "lock_count": Advice(
+        "a host cannot hold enough locks",
+        f"Raise the limit of the file server, or spread the queue managers over more file systems. {_AGAIN}",
+        (STORAGE,),
+        consequence="A queue manager that cannot lock its files does not start (ENOLCK).",
+    ),
+    "lock_takeover": Advice(
+        "the takeover took too long",
+        "Ask for a shorter lease on the file server, but not below 10 s, and note that the lease applies to all its "
+        f"clients. {_AGAIN}",
+        (STORAGE, MQ),
+        consequence=(
+            "The queue manager is unavailable for this time, and then for as long as the standby instance needs to "
+            "replay the log."
+        ),
+    ),
+    "lock_verification": Advice(
+        "a verification of the lock took too long",
+        "Find out what delays small operations while the log is written: a link, a queue of the client, or a limit "
+        "of the file server. Ask IBM Support before you change FileLockHeartBeatLen.",
+        (STORAGE, SYSTEM),
+        consequence=(
+            "An active instance that cannot verify its locks within 20 s ends (AMQ7280), although neither it nor its "
+            "host failed."
+        ),
+    ),
+    "lock_verification_at_failover": Advice(
+        "a verification of the lock took too long at a failover",
+        "Shorten the failover and the grace period of the file server, which may not answer questions about locks "
+        "until they are over. They apply to all its clients. Ask IBM Support before you change FileLockHeartBeatLen. "
+        f"If neither is possible, end the queue manager before a planned failover. {_AGAIN}",
+        (STORAGE, MQ),
+        consequence=(
+            "The active instance cannot verify its locks within 20 s and ends (AMQ7280) when the file server fails "
+            "over, although its host is well. The standby instance has to wait for the end of the grace period as well."
+        ),
+    ),
+    "lock_write_pause": Advice(
+        "the writes paused for too long under load",
+        "Find out what stalls writes while the log is written at full speed: a link, a queue of the client, a "
+        f"snapshot, or a limit of the file server. {_AGAIN}",
+        (STORAGE, SYSTEM),
+        consequence=(
+            "Nothing is committed during such a pause, and the queue manager ends if its log makes no progress for too "
+            "long."
+        ),
+    ),
+    "lock_write_pause_at_failover": Advice(
+        "the writes paused for too long at a failover",
+        "Shorten the failover of the file server: how soon the other node notices the failure, and how soon it serves "
+        f"the file system and its address. {_AGAIN}",
+        (STORAGE,),
+        consequence=(
+            "Nothing is committed during a failover of the file server. After 20 s, the active instance ends, because "
+            "it cannot verify its locks either, and the standby instance cannot take over before the file server "
+            "answers again."
+        ),
+    ),
+    "lock_hand_over": Advice(
+        "a released lock was passed on late",
+        f"Look on the file server and in the network for what delays lock requests. {_AGAIN}",
+        (STORAGE,),
+        consequence="A planned switch to the standby instance takes at least this much longer.",
+    ),
+    "lock_notification": Advice(
+        "a waiting process was notified late",
+        "Use a release of IBM MQ with APAR IT43349, and look for a firewall between the file server and the host that "
+        f"drops notifications about locks. {_AGAIN}",
+        (STORAGE, SYSTEM, MQ),
+        consequence="A standby instance that waits for the lock becomes active later than it could.",
+    ),
+}
+"""The advice on limits that are not met, by metric."""
 
 _OF_CODES = {
     "updates_lost": "updates",
@@ -354,8 +348,6 @@ def key_of(finding: Mapping[str, Any]) -> str:
     kind, code, step = finding["kind"], str(finding.get("code")), finding.get("step")
     if kind == LOCK_NOT_COVERED:
         return "not_covered"
-    if kind == LOCK_LIMIT:
-        return WAITER_LATE if code == WAITER_LATE else str(finding.get("limit"))
     if kind == LOCK_BROKEN:
         if code == "granted" and step in (SAME_HOST, SERVER_FAILOVER):
             return "same_host" if step == SAME_HOST else "failover"

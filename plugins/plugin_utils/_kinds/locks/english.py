@@ -11,17 +11,10 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
-from .._judge.lock_limits import (
-    CALL,
-    COUNT_LIMIT,
-    FAILOVER_PAUSE_LIMIT,
-    FAILOVER_VERIFICATION_LIMIT,
-    HAND_OVER_LIMIT,
-    PAUSE_LIMIT,
-    TAKEOVER_LIMIT,
-    VERIFICATION_LIMIT,
-)
-from .._run.lock_steps import (
+from ..._english.notes import Text
+from ..._english.phrases import phrase, plural
+from ..._run.findings import LOCK_BROKEN, LOCK_NOT_COVERED, LOCK_UNDECIDED, SHORT_LEASE
+from ..._run.lock_steps import (
     CONCURRENT_UPDATES,
     CUT_OFF,
     HAND_OVER,
@@ -29,6 +22,7 @@ from .._run.lock_steps import (
     LATE_WRITES,
     LOCK_COUNT,
     LOCKED,
+    LOST,
     POD_DELETED,
     SAME_HOST,
     SECOND_REFUSED,
@@ -39,8 +33,8 @@ from .._run.lock_steps import (
     figure,
     figure_text,
 )
-from .._run.words import Words
-from .phrases import phrase, plural
+from ..._run.words import Words
+from .. import facets
 
 TITLES = {
     SETTINGS: "settings",
@@ -57,14 +51,10 @@ TITLES = {
 }
 """The displayed names of the steps."""
 
-_SLOW_CALL = 0.25
-"""The share of a late hand-over from which on the duration of one request explains it."""
-
 Finding = Mapping[str, Any]
 _Texts = Mapping[str, str | Mapping[str, str]]
 """The templates by the code of a finding. If the step matters, they are by step, and the usual one has no step."""
 
-_LONG_PAUSE = "at the failover of the file server, the "
 _GRANTED = "{other} got the lock while {holder} held it"
 
 _GRANTED_TEXTS = {
@@ -122,17 +112,6 @@ _BROKEN: _Texts = {
     "the locks of other machines",
 }
 """What is wrong, by the code of the finding."""
-
-_LATE: Mapping[str, str] = {
-    HAND_OVER_LIMIT.key: "{other} got the lock late after {holder} had released it:",
-    "notification_s": "{other} was notified too late that the lock was free, compared with polling:",
-    VERIFICATION_LIMIT.key: "the longest verification of its lock took {holder}",
-    FAILOVER_VERIFICATION_LIMIT.key: f"{_LONG_PAUSE}longest verification of its lock took {{holder}}",
-    PAUSE_LIMIT.key: "the longest pause of the writes of {holder} under load was",
-    FAILOVER_PAUSE_LIMIT.key: f"{_LONG_PAUSE}writes of {{holder}} paused for",
-    TAKEOVER_LIMIT.key: "{other} took over too late after {holder} was {lost}:",
-}
-"""What is late, by the key of the limit. The figure follows."""
 
 _OPEN: _Texts = {
     "not_run": "it was not carried out",
@@ -209,22 +188,6 @@ def broken_text(finding: Finding, words: Words) -> str:
     return _of_code(_BROKEN, finding) or f"{_case(finding)}: {finding['code'] or 'it did not pass'}"
 
 
-def limit_text(finding: Finding, words: Words) -> str:
-    """Return which figure is beyond its limit."""
-    key, value, call = finding["limit"], finding["value"], figure(finding, CALL)
-    late = f"{_LATE.get(key)} {{value:seconds}} (limit {{limit_value:seconds}})"
-    counted = "{holder} got {value:count} locks[, then {errno}] (limit {limit_value:count})"
-    return phrase(
-        (counted if key == COUNT_LIMIT.key else late)
-        + "[; one request for a lock takes {slow_ns:duration} there][, and {others} more times]"
-        "[; waived until {until}: {text}]",
-        {**_values(finding), **(finding.get("waiver") or {})},
-        value=value,
-        slow_ns=call if key == HAND_OVER_LIMIT.key and call and call >= value * _SLOW_CALL * 1e9 else None,
-        others=finding.get("others") or None,
-    )
-
-
 def undecided_text(finding: Finding, words: Words) -> str:
     """Return a sentence that states that a step decides nothing, and why."""
     return f"{_case(finding)}: {why_open(finding)}"
@@ -273,7 +236,6 @@ def _values(finding: Finding) -> Mapping[str, Any]:
     value = figure_text(finding, "value")
     late, reader = figure(finding, LATE_WRITES.get(known["log"] or LOCKED, "")), host or at.get("second", "")
     elsewhere = known["other_path"]
-    lost = {CUT_OFF: "cut off from the file server", POD_DELETED: "deleted by force"}
     known.update(
         at,
         limit_value=finding.get("limit_value"),
@@ -282,7 +244,7 @@ def _values(finding: Finding) -> Mapping[str, Any]:
         released=_RELEASED.get(known["way"], "released it"),
         updates_lost=None if made is None or kept is None else max(0, made - kept),
         to=" to a file that it had not locked" if known["log"] == UNLOCKED else "",
-        lost=lost.get(finding.get("step"), "lost"),
+        lost=LOST.get(finding.get("step"), "lost"),
         late=plural(int(late), "late write") if late else "late writes",
         landed=phrase(_LANDED.get(known["when"], _LANDED["later"]), at),
         lost_writes=known["acknowledged_lost"] or None,
@@ -312,3 +274,15 @@ def _why(finding: Finding) -> str:
     parts = [f"status {status:.0f}"] if status is not None else []
     parts += [" ".join(said.split())] if said else []
     return f" ({', '.join(parts)})" if parts else ""
+
+
+class English(facets.English):
+    """The sentences about steps that are broken, undecided or not covered, and about short leases."""
+
+    texts: Mapping[str, Text] = {
+        LOCK_BROKEN: broken_text,
+        LOCK_UNDECIDED: undecided_text,
+        LOCK_NOT_COVERED: not_covered_text,
+        SHORT_LEASE: "The lease of the file server is {lease_s:number} s. Below 10 s, an ordinary delay of the network "
+        "can end the locks of a working host",
+    }

@@ -10,18 +10,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ...module_utils._units import format_count, format_duration
-from .._judge.lock_limits import (
-    LOCK_LIMITS,
-    NOTIFICATION_ID,
-    NOTIFICATION_REQUIRES,
-    NOTIFICATION_S,
-    TAKEOVER_LIMIT,
-    required_steps,
-)
-from .._judge.locks import untested_steps
-from .._run.findings import LOCK_BROKEN, LOCK_LIMIT, Finding
-from .._run.lock_steps import (
+from ....module_utils._units import format_count, format_duration
+from ..._english.findings import in_words
+from ..._english.phrases import phrase, plural
+from ..._run.findings import LIMIT, LOCK_BROKEN, Finding
+from ..._run.lock_steps import (
     CONCURRENT_UPDATES,
     CUT_OFF,
     HAND_OVER,
@@ -45,26 +38,26 @@ from .._run.lock_steps import (
     late_writes,
     rows_of,
 )
-from .._run.words import words_of
-from .findings import in_words
-from .locks import step_title
-from .phrases import phrase, plural
+from ..._run.words import words_of
+from .criteria import TAKEOVER, required_steps
+from .english import step_title
+from .judging import untested_steps
 
 Rows = Sequence[Mapping[str, Any]]
 _WORDS = words_of("")
 
 
 Pair = Mapping[str, Any]
-Limits = Mapping[str, Any]
+Required = Mapping[str, Any]
 
 
-def pair_text(pair: Pair, limits: Limits, found: Sequence[Finding]) -> str:
+def pair_text(pair: Pair, required: Required, found: Sequence[Finding]) -> str:
     """Return what matters most about a pair in one line: "takeover 31 s (limit 45 s), 0 late writes, 1,000 of 1,000
     updates kept; not tested: failover of the file server". If something is broken, that comes first."""
-    worst = next((each for each in found if each["kind"] in (LOCK_BROKEN, LOCK_LIMIT)), None)
-    fault = "" if worst is None else worst["limit"] if worst["kind"] == LOCK_LIMIT else worst["code"]
+    worst = next((each for each in found if each["kind"] in (LOCK_BROKEN, LIMIT)), None)
+    fault = "" if worst is None else worst["metric"] if worst["kind"] == LIMIT else worst["code"]
     ordered = sorted(_PARTS, key=lambda part: fault not in part[0])
-    told = ", ".join(filter(None, (write(pair, limits) for _faults, write in ordered)))
+    told = ", ".join(filter(None, (write(pair, required) for _faults, write in ordered)))
     is_told = worst is None or any(fault in faults for faults, _write in _PARTS)
     if not told and worst is None and found:
         worst, is_told = found[0], False
@@ -86,16 +79,10 @@ def untested_text(pairs: Sequence[Pair]) -> str:
     return f"not tested: {', '.join(told)}" if told else ""
 
 
-def limits_told(limits: Limits) -> list[str]:
-    """Return the limits of a profile with their ids, the load, and the required steps."""
-    told = [f"{limit.id} {limit.key}: {limit.requires}: {limits[limit.key]:,g}" for limit in LOCK_LIMITS]
-    steps = ", ".join(map(step_title, required_steps(limits)))
-    return [
-        *told,
-        f"{NOTIFICATION_ID}: {NOTIFICATION_REQUIRES}: {NOTIFICATION_S:g}",
-        f"load_s: minimum time in seconds of full load: {limits['load_s']:,g}",
-        f"required steps: {steps}",
-    ]
+def requirements_told(required: Required) -> list[str]:
+    """Return what a profile requires in addition to its limits: the load and the steps."""
+    steps = ", ".join(map(step_title, required_steps(required)))
+    return [f"load_s: minimum time in seconds of full load: {required['load_s']:,g}", f"required steps: {steps}"]
 
 
 def late_writes_of(pair: Pair) -> int | None:
@@ -110,10 +97,10 @@ def late_writes_of(pair: Pair) -> int | None:
     return total if total or any(step == CUT_OFF for step, _late in known) else None
 
 
-def _takeover_text(pair: Pair, limits: Limits) -> str:
+def _takeover_text(pair: Pair, required: Required) -> str:
     rows = [row for row in rows_of(pair, *TAKEOVERS) if row["outcome"] != NOT_COVERED]
     never = next((row for row in rows if row["cause"] == "never_taken_over"), None)
-    bound = f"(limit {_seconds(limits[TAKEOVER_LIMIT.key])})"
+    bound = f"(limit {_seconds(required['takeover_s'])})"
     if never:
         waited = figure(never, "takeover_ns")
         return f"no takeover within {format_duration(waited)} {bound}" if waited else f"no takeover {bound}"
@@ -123,23 +110,23 @@ def _takeover_text(pair: Pair, limits: Limits) -> str:
     return f"takeover {format_duration(max(known))} {bound}"
 
 
-def _late_writes_text(pair: Pair, limits: Limits) -> str:
+def _late_writes_text(pair: Pair, required: Required) -> str:
     late = late_writes_of(pair)
     return "" if late is None else plural(late, "late write")
 
 
-def _updates_text(pair: Pair, limits: Limits) -> str:
+def _updates_text(pair: Pair, required: Required) -> str:
     rows = rows_of(pair, CONCURRENT_UPDATES)
     made, kept = (sum(figure(row, name) or 0 for row in rows) for name in ("updates_made", "updates_kept"))
     return f"{format_count(int(kept))} of {format_count(int(made))} updates kept" if made else ""
 
 
-_PARTS: Sequence[tuple[frozenset[str], Callable[[Pair, Limits], str]]] = (
-    (frozenset({"never_taken_over", TAKEOVER_LIMIT.key}), _takeover_text),
+_PARTS: Sequence[tuple[frozenset[str], Callable[[Pair, Required], str]]] = (
+    (frozenset({"never_taken_over", TAKEOVER.name}), _takeover_text),
     (frozenset({"late_write_landed"}), _late_writes_text),
     (frozenset({"updates_lost"}), _updates_text),
 )
-"""The parts of the line of a pair, each with the faults that it tells: codes of findings, and keys of limits."""
+"""The parts of the line of a pair, each with the faults that it tells: codes of findings, and metrics."""
 
 
 _ACKNOWLEDGED = "{acknowledged_lost:count} of {acknowledged:count} acknowledged writes lost"

@@ -10,18 +10,13 @@ from __future__ import annotations
 import re
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._english import locks as english
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.lock_limits import (
-    DEFAULTS,
-    LIMIT_IDS,
-    LOCK_LIMITS,
-    limits_of,
-)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks import english
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.criteria import LIMITS, METRICS, required_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import ready
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import PREFLIGHT, finding
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import BASICS, BOTH_WAYS, LIMIT_KEYS, STEPS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import BASICS, BOTH_WAYS, STEPS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord, RecordError
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils.lock_pairs import (
@@ -273,13 +268,13 @@ LATE = [
         "host_lost",
         {"takeover_ns": 31 * S},
         "LOCK-103",
-        "db02 took over too late after db01 was lost: 31 s (limit 15 s)",
+        "db02 had the lock 31 s after db01 was lost (limit 15 s)",
     ),
     (
         "cut_off",
         {"takeover_ns": 16 * S},
         "LOCK-103",
-        "db02 took over too late after db01 was cut off from the file server: 16 s (limit 15 s)",
+        "db02 had the lock 16 s after db01 was cut off from the file server (limit 15 s)",
     ),
     (
         "under_load",
@@ -310,7 +305,7 @@ LATE = [
 
 
 @pytest.mark.parametrize(("step", "figures", "limit_id", "sentence"), LATE, ids=lambda value: str(value)[:20])
-def test_a_figure_beyond_its_limit_fails_and_a_waiver_by_its_id_excuses_it(step, figures, limit_id, sentence):
+def test_a_figure_beyond_its_limit_fails_and_a_waiver_excuses_it(step, figures, limit_id, sentence):
     results = changed(pair(), step, holder="db01", **figures)
     made = record(results)
     assert (made.verdict, made.reasons, made.findings[0]["limit_id"]) == ("fail", [sentence], limit_id)
@@ -319,12 +314,16 @@ def test_a_figure_beyond_its_limit_fails_and_a_waiver_by_its_id_excuses_it(step,
         ("db01", "2026-11-20", "fail"),
         ("db07", "2026-12-31", "fail"),
     ):
-        waiver = {"host": host, "id": limit_id, "until": until, "reason": "CHG7"}
-        run = run_data(["db01"])
-        run["profile"] = {**run["profile"], "waivers": [waiver]}
-        waived = record(results, run=run)
-        told = f"{sentence}; waived until {until}: CHG7" if verdict == "warn" else sentence
-        assert (waived.verdict, waived.reasons) == (verdict, [told])
+        metric = next(limit["metric"] for limit in LIMITS if limit["id"] == limit_id)
+        for about in ({"id": limit_id}, {"metric": metric}):
+            run = run_data(["db01"])
+            waiver = {"host": host, **about, "until": until, "reason": "CHG7"}
+            run["profile"] = {**run["profile"], "waivers": [waiver]}
+            waived = record(results, run=run)
+            assert waived.verdict == verdict
+        told = f"{sentence}; waived until {until} (CHG7)" if verdict == "warn" else sentence
+        told += "; the waiver CHG7 expired on 2026-11-20" if host == "db01" else ""
+        assert waived.reasons == [told]
     exactly = {
         name: value if name == "errno" else 15 * S if "takeover" in name else 10 * S for name, value in figures.items()
     }
@@ -340,20 +339,22 @@ def test_a_slow_hand_over_is_found_whichever_way_the_lock_was_asked_for():
         for figures in ({"wait_ns": 2.1 * S}, {"poll_ns": 4.2 * S, "poll_round_ns": 2.1 * S})
     ]
     assert [(made.verdict, made.findings[0]["limit_id"]) for made in slow] == [("fail", "LOCK-101")] * 2
-    assert slow[1].reasons == ["db02 got the lock late after db01 had released it: 2.1 s (limit 2 s), and 3 more times"]
+    assert slow[1].reasons == [
+        "db02 had the lock 2.1 s after db01 had released it (limit 2 s); 3 more of its rows did not pass"
+    ]
 
 
 @pytest.mark.parametrize(
     ("wait_s", "poll_s", "turn_s", "call_s", "late"),
     [
-        (1.7, 1.5, 2.0, 0.0, "1.7 s (limit 1 s)"),
+        (1.7, 1.5, 2.0, 0.0, "1.7 s"),
         (1.0, 1.5, 2.0, 0.0, ""),
-        (1.7, 0.1, 2.0, 0.3, "1.1 s (limit 1 s)"),
-        (8.0, 1.5, 2.0, 0.001, "8 s (limit 1 s)"),
+        (1.7, 0.1, 2.0, 0.3, "1.1 s"),
+        (8.0, 1.5, 2.0, 0.001, "8 s"),
         # Each request takes 2 s, so a release and a grant take 4 s. That is slow, but nobody is notified late.
         (4.0, 5.5, 4.0, 2.0, ""),
         (4.0, 2.5, 4.0, 2.0, ""),
-        (5.5, 5.5, 4.0, 2.0, "1.5 s (limit 1 s)"),
+        (5.5, 5.5, 4.0, 2.0, "1.5 s"),
         # The lock is passed on late by the file server, however it is asked for.
         (10.0, 10.2, 2.0, 0.001, ""),
         (10.0, 11.9, 2.0, 0.001, ""),
@@ -363,16 +364,16 @@ def test_a_waiter_that_is_told_late_is_found_but_slow_requests_are_not_late(wait
     figures = {"wait_ns": wait_s * S, "poll_ns": poll_s * S, "poll_round_ns": turn_s * S, "try_ns": call_s * S}
     made = record(changed(pair(), "hand_over", holder="db02", **figures))
     told = [why for each, why in zip(made.findings, made.reasons, strict=True) if each["limit_id"] == "LOCK-105"]
-    said = "db01 was notified too late that the lock was free, compared with polling: "
-    assert told == ([f"{said}{late}, and 3 more times"] if late else [])
+    said = "later than by polling that the lock was free (limit 1 s); 3 more of its rows did not pass"
+    assert told == ([f"db01 was notified {late} {said}"] if late else [])
 
 
 def test_a_late_hand_over_by_slow_requests_says_so():
     figures = {"wait_ns": 4 * S, "poll_ns": 5.5 * S, "poll_round_ns": 4 * S, "try_ns": 2 * S}
     made = record(changed(pair(), "hand_over", holder="db02", **figures))
     assert made.reasons == [
-        "db01 got the lock late after db02 had released it: 4 s (limit 2 s); one request for a lock takes 2 s there, "
-        "and 3 more times"
+        "db01 had the lock 4 s after db02 had released it (limit 2 s); one request for a lock takes 2 s there; 3 more "
+        "of its rows did not pass"
     ]
 
 
@@ -517,7 +518,7 @@ def of_pods(**figures):
             {"takeover_ns": 31 * S},
             "fail",
             "LOCK-103",
-            "pod 2 of prod took over too late after pod 1 of prod was deleted by force: 31 s (limit 15 s), and 1 more",
+            "pod 2 of prod had the lock 31 s after pod 1 of prod was deleted by force (limit 15 s); 1 more",
         ),
         (
             {"outcome": "broken", "cause": "never_taken_over", "takeover_ns": 40 * S},
@@ -673,8 +674,8 @@ def test_a_preflight_has_no_verdict():
         {"pairs": 1},
         {"pairs": [{}]},
         {"pairs": [{**pair(), "verdict": "pass", "text": 5}]},
-        {"limits": None},
-        {"limits": {**DEFAULTS, "takeover_s": float("nan")}},
+        {"required": None},
+        {"required": {"takeover_s": float("nan"), "load_s": 1, "lock_count": 1, "steps": []}},
     ],
 )
 def test_a_record_with_other_locks_is_refused(broken):
@@ -683,21 +684,37 @@ def test_a_record_with_other_locks_is_refused(broken):
         HostRecord.from_dict({**good, "locks": {**good["locks"], **broken}})
 
 
-# The section of a profile.
+# Profiles.
 
 
-def read(section, **keys):
-    limits = [{"metric": "latency_mean", "max": "1 ms"}]
+def read(section, *limits, **keys):
+    limits = [{"metric": "latency_mean", "max": "1 ms"}, *limits]
     return load_profile({"name": "mine", "limits": limits, "locks": section, **keys}, fabricate.PROFILES)
 
 
-def test_a_record_holds_every_limit():
-    assert set(LIMIT_KEYS) == DEFAULTS.keys() - {"steps"}
-    assert len({limit.id for limit in LOCK_LIMITS}) == len(LOCK_LIMITS) == len(set(LIMIT_IDS)) - 1
+def values_of(profile):
+    return {limit.metric.name: limit.value / (1 if limit.bound == "min" else 1e9) for limit in profile.kind_limits}
+
+
+DEFAULTS = {
+    "lock_hand_over": 2,
+    "lock_verification": 10,
+    "lock_takeover": 45,
+    "lock_count": 512,
+    "lock_notification": 1,
+    "lock_verification_at_failover": 20,
+    "lock_write_pause": 10,
+    "lock_write_pause_at_failover": 20,
+}
+
+
+def test_each_metric_has_a_default_limit_with_an_id_of_its_own():
+    assert [limit["metric"] for limit in LIMITS] == [metric.name for metric in METRICS]
+    assert len({limit["id"] for limit in LIMITS}) == len(LIMITS)
 
 
 def test_every_step_in_which_a_lock_is_held_has_limits_on_verifications_and_pauses():
-    limited = {(step, name) for limit in LOCK_LIMITS for step in limit.steps for name in limit.figures}
+    limited = {(step, name) for metric in METRICS for step in metric.steps for name in metric.needed}
     assert limited >= {
         (step, name)
         for step in ("under_load", "server_failover")
@@ -705,21 +722,32 @@ def test_every_step_in_which_a_lock_is_held_has_limits_on_verifications_and_paus
     }
 
 
-def test_a_profile_without_the_section_has_its_defaults():
-    assert limits_of(load_profile("mq-log-silver", fabricate.PROFILES).as_dict()) == DEFAULTS
-    assert read({"takeover_s": DEFAULTS["takeover_s"]}).sections == {}
+def test_a_profile_without_limits_on_locks_has_the_defaults_and_does_not_change():
+    profile = load_profile("mq-log-silver", fabricate.PROFILES)
+    assert values_of(profile) == DEFAULTS
+    assert required_of(profile) == {"load_s": 300, "steps": [], "takeover_s": 45, "lock_count": 512}
+    assert not any(limit["metric"].startswith("lock_") for limit in profile.as_dict()["limits"])
+    assert read({"load_s": 300}).sections == {}
 
 
 @pytest.mark.parametrize(
-    ("name", "takeover_s", "steps"),
-    [("gold", 15, ["host_lost", "cut_off"]), ("silver", 45, ["host_lost"]), ("bronze", 120, ["host_lost"])],
+    ("name", "own", "load_s", "steps"),
+    [
+        (
+            "gold",
+            {"lock_takeover": 15, "lock_verification_at_failover": 10, "lock_write_pause_at_failover": 10},
+            600,
+            ["host_lost", "cut_off"],
+        ),
+        ("silver", {"lock_takeover": 45}, 300, ["host_lost"]),
+        ("bronze", {"lock_takeover": 120, "lock_count": 128}, 120, ["host_lost"]),
+    ],
 )
-def test_the_shipped_profiles(name, takeover_s, steps):
+def test_the_shipped_profiles(name, own, load_s, steps):
     profile = load_profile(f"mq-locks-{name}", fabricate.PROFILES)
-    limits = limits_of(profile.as_dict())
-    assert (limits["takeover_s"], limits["verification_s"], limits["steps"]) == (takeover_s, 10, steps)
-    failover_s = 10 if name == "gold" else 20
-    assert (limits["failover_verification_s"], limits["failover_pause_s"]) == (failover_s, failover_s)
+    assert values_of(profile) == {**DEFAULTS, **own}
+    required = required_of(profile)
+    assert (required["load_s"], required["steps"]) == (load_s, steps)
     not_shown = [step for step in ("cut_off", "server_failover") if step not in steps]
     words = {"cut_off": "that a host that was cut off", "server_failover": "the locks survive a failover"}
     assert "A pass does not show that" in profile.description
@@ -728,24 +756,41 @@ def test_the_shipped_profiles(name, takeover_s, steps):
     assert profile.limits == load_profile(f"mq-log-{name}", fabricate.PROFILES).limits
 
 
-def test_a_profile_changes_single_keys_of_the_one_that_it_extends():
-    profile = load_profile(
-        {"name": "mine", "extends": "mq-locks-gold", "locks": {"takeover_s": 20, "steps": ["cut_off", "settings"]}},
-        fabricate.PROFILES,
-    )
-    limits = limits_of(profile.as_dict())
-    assert (limits["takeover_s"], limits["load_s"], limits["steps"]) == (20, 600, ["cut_off"])
+def test_a_profile_changes_single_limits_and_keys_of_the_one_that_it_extends():
+    shorter = {"metric": "lock_takeover", "max": "20 s"}
+    profile = read({"steps": ["cut_off", "settings"]}, shorter, extends="mq-locks-gold")
+    assert required_of(profile) == {"load_s": 600, "steps": ["cut_off"], "takeover_s": 20, "lock_count": 512}
+    assert values_of(profile)["lock_write_pause_at_failover"] == 10
+
+
+def test_a_limit_on_locks_is_like_all_others():
+    profile = read({"load_s": 600}, {"metric": "lock_takeover", "max": "10 s", "severity": "warn"})
+    made = record(changed(pair(), "host_lost", takeover_ns=11 * S), profile=profile.as_dict())
+    assert (made.verdict, made.findings[0]["verdict"], made.findings[0]["step"]) == ("warn", "warn", "host_lost")
+    judged = [each for each in made.judgements if each["metric"] == "lock_takeover"]
+    assert [(each["value"], each["verdict"], each["method"]) for each in judged] == [
+        (seconds * S, "warn", "as it stands") for seconds in (11, 11, 12, 12)
+    ]
+    assert read({"load_s": 5}, {"metric": "lock_takeover", "max": "10 s", "hard": True}).kind_limits[2].hard
+
+
+def test_measurements_ignore_limits_on_locks():
+    tables = fabricate.tables(fabricate.sweep_rows(block_sizes=(4096,)))
+    made = [
+        fabricate.judged(fabricate.run_data(["db07"], profile), "db07", tables)
+        for profile in ("mq-log-silver", "mq-locks-silver")
+    ]
+    assert made[0].judgements == made[1].judgements
 
 
 @pytest.mark.parametrize(
     ("section", "refused"),
     [
-        ({}, "locks must contain at least one of takeover_s, "),
-        ({"lease_s": 10}, "locks has the unknown key 'lease_s'"),
-        ({"takeover_s": 0}, "locks.takeover_s 0 must be above 0 and at most 3600 seconds"),
-        ({"takeover_s": "15 s"}, "locks.takeover_s '15 s' must be a number"),
+        ({}, "locks must contain at least one of load_s, steps"),
+        ({"takeover_s": 45}, "locks has the unknown key 'takeover_s'"),
+        ({"load_s": 0}, "locks.load_s 0 must be above 0 and at most 86400 seconds"),
+        ({"load_s": "15 s"}, "locks.load_s '15 s' must be a number"),
         ({"load_s": 86_401}, "locks.load_s 86401 must be above 0 and at most 86400 seconds"),
-        ({"lock_count": 1.5}, "locks.lock_count 1.5 is not a number of locks from 0 to"),
         ({"steps": "host_lost"}, "locks.steps must be a list"),
         ({"steps": ["host lost"]}, "locks.steps names 'host lost', which is not one of settings, "),
     ],
@@ -755,7 +800,16 @@ def test_a_section_that_cannot_be_used_is_refused(section, refused):
         read(section)
 
 
-@pytest.mark.parametrize("limit_id", LIMIT_IDS)
-def test_no_limit_of_a_profile_has_the_id_of_a_limit_on_locks(limit_id):
-    with pytest.raises(DefinitionError, match=f"id {limit_id} is that of a limit on locks"):
-        load_profile({"name": "mine", "limits": [{"id": limit_id, "metric": "latency_mean", "max": "1 ms"}]})
+@pytest.mark.parametrize(
+    ("limit", "refused"),
+    [
+        ({"metric": "lock_takeover", "max": "2 h"}, "limits[1].max '2 h' must be at most 60 min"),
+        ({"metric": "lock_count", "min": 20_000}, "limits[1].min 20000 must be at most 19,000"),
+        ({"metric": "lock_count", "max": 5}, "limits[1] must give exactly one of min for lock_count"),
+        ({"metric": "lock_takeover", "max": "1 s", "load_point": 1}, "lock_takeover is not a figure of a step"),
+        ({"metric": "latency_p50", "max": "1 s", "id": "LOCK-103"}, "Two limits have the id LOCK-103"),
+    ],
+)
+def test_a_limit_on_locks_that_cannot_be_used_is_refused(limit, refused):
+    with pytest.raises(DefinitionError, match=re.escape(refused)):
+        read({"load_s": 5}, limit)
