@@ -106,7 +106,7 @@ print(*sorted({{name.split(".")[5] for name in sys.modules if name.startswith("{
     assert not {"_report", "_history", "_fleet"}.intersection(imported.split()), imported
 
 
-OF_ONE_KIND = ("cut_check", "cut_start", "observe", "observed")
+OF_ONE_KIND = ("cut", "observe", "observed")
 """Actions that exist for only one kind of run import its folder."""
 
 NAMED_ELSEWHERE = {
