@@ -12,15 +12,14 @@ from typing import Any
 
 from ansible.errors import AnsibleActionFail
 
-from ..module_utils._power_cut import HOLDER
 from ..module_utils._workspace import WorkspaceError, layout
 from ..plugin_utils._action_base import RemoteAction, as_dict
+from ..plugin_utils._dialogue.guard import guard_command
 from ..plugin_utils._fleet.progress import say
 from ..plugin_utils._locks.agent import SILENT_S
-from ..plugin_utils._locks.guard import guard_command
 from ..plugin_utils._locks.host_settings import read_settings
 from ..plugin_utils._locks.step import STAGE
-from ..plugin_utils._own_connection import stream_command, words
+from ..plugin_utils._own_connection import stream_command, tester_command, words
 from ..plugin_utils._records.host import ready
 from ..plugin_utils._run.directory import RunDirectory
 from ..plugin_utils._run.findings import PREFLIGHT, finding
@@ -74,10 +73,10 @@ class ActionModule(RemoteAction):
             self._directory.records.write(ready(self._directory.run, host, volume["name"], facts, found))
             say(self._display, f"{host}: {sentence}")
             return {"changed": True}
-        interpreter, lock, run_id = (str(answer[name]) for name in ("interpreter", "lock", "run_id"))
+        interpreter, run_id = str(answer["interpreter"]), str(answer["run_id"])
         tester = [self._tester["path"], "--lock", f"--runId={run_id}", f"--deadline={DEADLINE_S}"]
         # With the trailing slash, the code that removes directories recognizes that this one is in use.
-        tester = [interpreter, "-c", HOLDER, lock, run_id, *tester, f"--dir={self._run_directory}/"]
+        tester = tester_command(answer, run_id, [*tester, f"--dir={self._run_directory}/"])
         guard = guard_command(interpreter, self._task.args["mqs_ini"])
         return {
             "changed": True,

@@ -32,16 +32,6 @@ options:
     default: ""
 """
 
-    CUT = r"""
-options:
-  run_path:
-    description: The run directory on the controller. The action plugin does not send it to the host.
-    type: str
-  started:
-    description: The result of M(mqops.logdisk.cut_start). The action plugin does not send it to the host.
-    type: dict
-"""
-
     TESTER = r"""
 options:
   source_dir:

@@ -99,7 +99,7 @@ facts:
   type: dict
 interpreter:
   description: Path of the Python that runs this module.
-  returned: success
+  returned: success, not in check mode
   type: str
 lock:
   description: Path of the file that the tester locks.
@@ -122,16 +122,12 @@ of_others:
   type: dict
 """
 
-import os
-import sys
-import time
-
 from ansible.module_utils.basic import AnsibleModule
 from ..module_utils import (
     _lock_settings,
-    _power_cut,
     _queue_managers,
     _runs,
+    _streamed_tester,
     _time_limit,
     _user,
     _volume_identity,
@@ -154,20 +150,13 @@ def look(p):
 def begin(p):
     """Create the state of the run. Raises OSError and RunError."""
     run = _runs.Run(p["state_dir"], p["run_id"], p["volume"])
-    _runs.own_directory(run.state_dir)
-    os.close(run.lock())
-    run.create()
     # Processes of other runs are found by the directory of their tables, but this tester does not write tables.
-    run.write_start(
-        dict(
-            paths=[p["path"]] if p["marked"] else [],
-            run_directories=p["marked"],
-            started_epoch_s=time.time(),
-            tester_argument="--runId=%s" % p["run_id"],
-        )
+    return _streamed_tester.begin(
+        run,
+        p["marked"],
+        paths=[p["path"]] if p["marked"] else [],
+        tester_argument="--runId=%s" % p["run_id"],
     )
-    _power_cut.sync_marks(p["marked"])
-    return dict(lock=os.path.join(run.state_dir, "lock"))
 
 
 def main():
@@ -206,7 +195,6 @@ def main():
         changed=True,
         settings=found["settings"],
         facts=found["facts"],
-        interpreter=sys.executable,
         run_id=p["run_id"],
         **begun,
     )

@@ -2,22 +2,16 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Runs commands outside of Ansible: makes the command line of a program that runs on a host over a separate connection,
-and runs a command of the user in a shell on the controller."""
+"""Makes the command line of a program that runs on a host over a separate connection, outside of Ansible."""
 
 from __future__ import annotations
 
 import os
 import shlex
-import signal
-import subprocess
-import tempfile
-import time
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible.errors import AnsibleActionFail
-
-from ._action_base import one_line
 
 SILENT_S = 2
 """The connection ends if the host does not answer for this number of seconds. If a host loses power, this is noticed
@@ -68,44 +62,23 @@ def words(command: list[bytes | str]) -> list[str]:
     return [os.fsdecode(word) for word in command]
 
 
-OUTPUT_MAX_BYTES = 2000
+# Arguments: the file of the lock, the ID of the run, and the tester's command, which holds the lock until it ends.
+_HOLDER = """
+import fcntl, os, sys
+lock = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+try:
+    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+except OSError:
+    sys.exit("another certification is running on this host: %s" % os.read(lock, 200).decode("utf-8", "replace"))
+os.ftruncate(lock, 0)
+os.write(lock, sys.argv[2].encode("ascii"))
+os.set_inheritable(lock, True)
+os.umask(0o077)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
 
 
-def call(command: str, limit_s: float) -> dict[str, Any]:
-    """Run a command in the shell, and return its ``status`` (None if it has none), the end of its ``output``, the
-    ``problem`` if it has no status, its duration in ``seconds``, and when it had ended (``ended_ns``, by the monotonic
-    clock). Does not wait for processes that the command leaves behind."""
-    begin_ns = time.monotonic_ns()
-    status, problem = None, ""
-    with tempfile.TemporaryFile() as output:
-        try:
-            process = subprocess.Popen(
-                ["/bin/sh", "-c", command],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        except OSError as error:
-            return {
-                "status": None,
-                "output": "",
-                "problem": f"the command cannot be run: {error.strerror or error}",
-                "seconds": 0.0,
-            }
-        try:
-            status = process.wait(limit_s)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            problem = f"the command had not ended after {limit_s:g} s, so it was killed"
-        ended_ns = time.monotonic_ns()
-        output.seek(max(0, output.seek(0, os.SEEK_END) - OUTPUT_MAX_BYTES))
-        said = one_line(output.read().decode("utf-8", "replace"))
-    return {
-        "status": status,
-        "output": said,
-        "problem": problem,
-        "seconds": (ended_ns - begin_ns) / 1e9,
-        "ended_ns": ended_ns,
-    }
+def tester_command(begun: Mapping[str, Any], run_id: str, tester: Sequence[str]) -> list[str]:
+    """Return the command that starts a tester which holds the lock of a host's state directory until it ends. ``begun``
+    is the answer of the module that created the state of the run."""
+    return [str(begun["interpreter"]), "-c", _HOLDER, str(begun["lock"]), run_id, *tester]

@@ -19,8 +19,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._cut_action import read_rows
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability import witness
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.check import read_rows
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import (
     INCONCLUSIVE,
     KEPT,
@@ -33,6 +32,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut impo
     cut_of,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.protocol import acknowledged_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.witness import Witness
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.power_cut.criteria import BLIND_MS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._own_connection import SSH_OPTIONS
 from testbed import Bed, HostSpec, power
@@ -100,20 +100,19 @@ def cut_often(
 
 def cut_once(bed: Bed, courses: dict[str, Course], tester: Path, directory: Path) -> dict[str, Cut]:
     """Return the results of the cuts on each host, as the collection judges them."""
-    files = {host.name: begin_to_write(bed, host, tester, directory / host.name) for host in bed}
-    for name, each in files.items():
-        state = witness.wait(each, lambda found: found.name == witness.WRITING or found.is_over, ENOUGH_S)
-        assert state.name == witness.WRITING, (name, state)
+    witnesses = {host.name: begin_to_write(bed, host, tester) for host in bed}
+    for name, each in witnesses.items():
+        assert each.wait(lambda each=each: each.seen.acknowledged_writes, ENOUGH_S), (name, each.said())
     time.sleep(1)
     ended_ns = follow(bed, courses)
     for host in bed:
         host.boot()
     wait_for(lambda: all(answers(host) for host in bed), "the hosts are back")
-    return {host.name: judged(host, files[host.name], ended_ns[host.name]) for host in bed}
+    return {host.name: judged(host, witnesses[host.name], ended_ns[host.name]) for host in bed}
 
 
-def begin_to_write(bed: Bed, host: Host, tester: Path, directory: Path) -> witness.Files:
-    files, seed = witness.Files(str(directory), 1), secrets.randbits(63)
+def begin_to_write(bed: Bed, host: Host, tester: Path) -> Witness:
+    seed = secrets.randbits(63)
     shutil.copy(tester, host.root / "root/logdisk")
     words = ("/root/logdisk", "--acknowledge", *WORKLOAD, f"--seed={seed}", "--runId=R1")
     ssh = [
@@ -124,8 +123,7 @@ def begin_to_write(bed: Bed, host: Host, tester: Path, directory: Path) -> witne
         f"root@{host.address}",
         *words,
     ]
-    witness.start(ssh, {"run_id": "R1", "seed": seed, "qm": 1}, files, 600, os.getpid())
-    return files
+    return Witness(ssh, {"run_id": "R1", "seed": seed, "qm": 1})
 
 
 def follow(bed: Bed, courses: dict[str, Course]) -> dict[str, int]:
@@ -145,13 +143,14 @@ def follow(bed: Bed, courses: dict[str, Course]) -> dict[str, int]:
     return ended_ns
 
 
-def judged(host: Host, files: witness.Files, ended_ns: int) -> Cut:
-    state = witness.wait(files, lambda found: found.is_over, ENOUGH_S)
-    assert state.name == witness.OVER and not state.problem, state
-    checked = check(host, acknowledged_text(state.seen))
+def judged(host: Host, witness: Witness, ended_ns: int) -> Cut:
+    witness.wait(lambda: False, ENOUGH_S)
+    assert witness.is_over and not witness.problem, witness.problem
+    witness.stop()
+    checked = check(host, acknowledged_text(witness.seen))
     done, seen = (
         Command(True, 0, ended_ns=ended_ns),
-        Witnessed(state.seen, broken=True, status=state.status, lost_ns=state.lost_ns),
+        Witnessed(witness.seen, broken=True, status=witness.status, lost_ns=witness.lost_ns),
     )
     return cut_of(1, done, seen, Returned({"boot_id": "a"}, {"boot_id": "b"}), checked, BLIND_MS * 1_000_000)
 

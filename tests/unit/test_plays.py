@@ -21,7 +21,7 @@ MAY_BE_ENDED = {
     *("check_options",),
     # They prepare the run or a host. A task that fails later removes what the host has until then.
     *("open_run", "plan", "cut_plan", "lock_plan", "lock_pairs", "lock_guard", "machines", "schedule"),
-    *("probe", "build", "workspace", "start", "cut_start", "lock_start", "observe"),
+    *("probe", "build", "workspace", "start", "lock_start", "observe"),
 }
 """The actions and steps that ANSIBLE_TASK_TIMEOUT may end. All others wait, collect, judge or clean up."""
 

@@ -94,24 +94,16 @@ class Seen:
 
 
 class Reader:
-    """Reads the data from a host piece by piece. ``asked`` holds the tester's options: ``run_id`` and the numbers in
-    its ``ready`` line."""
+    """Reads the lines from a host. ``asked`` holds the tester's options: ``run_id`` and the numbers in its ``ready``
+    line."""
 
     def __init__(self, asked: Mapping[str, object]) -> None:
         self.seen = Seen()
         self._asked = dict(asked)
-        self._rest = b""
         self._foreign = 0
 
-    def feed(self, content: bytes, now_ns: int) -> None:
-        """Process data that arrived at the given time. Raises ProtocolError."""
-        *lines, self._rest = (self._rest + content).split(b"\n")
-        if len(self._rest) > LONGEST_LINE or any(len(line) > LONGEST_LINE for line in lines):
-            raise ProtocolError(f"the host sent a line of more than {LONGEST_LINE} bytes")
-        for line in lines:
-            self._read(line.decode("ascii", "replace"), now_ns)
-
-    def _read(self, line: str, now_ns: int) -> None:
+    def read(self, line: str, now_ns: int) -> None:
+        """Process a line that arrived at the given time. Raises ProtocolError."""
         seen = self.seen
         if seen.ready is None:
             self._begin(line, now_ns)

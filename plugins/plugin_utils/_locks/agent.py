@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Sequence
 
-from .line_stream import LET_END_S, SSH_FAILED, LineStream
+from .._dialogue.line_stream import LET_END_S, SSH_FAILED, LineStream
 from .protocol import LONGEST_LINE, MOST_FOREIGN_LINES, Answer, ProtocolError, Ready, read_answer, read_ready
 
 SILENT_S = 9
@@ -121,7 +121,7 @@ class Agent:
         if self._waiting > MOST_WAITING:
             raise ProtocolError("the tester sends more lines than the test needs")
 
-    def _end_of_stream(self) -> None:
+    def _end_of_stream(self, _problem: str) -> None:
         with self._changed:
             self._over_ns = time.monotonic_ns()
             self._is_over = True

@@ -8,11 +8,13 @@ as the holder of the lock."""
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from .._dialogue.commands import CommandResult
+from .._dialogue.guard import guarded
 from .._run.lock_steps import (
     BROKEN,
     CONCURRENT_UPDATES,
@@ -31,10 +33,9 @@ from .._run.lock_steps import (
     UNDER_LOAD,
 )
 from .agent import Agent, AgentLostError
-from .background import CommandResult
-from .guard import Guard
 from .locker import Clock, Lockers
 from .pairs import Pair
+from .partition import GuardedPartition
 from .stage import LOCK, LOG, LOG_BYTES, NONCE, OPEN_LOG, RECORD, Stage
 from .step import Figures, as_dict, not_covered, outcome_of, undecided
 from .steps.basic import WAYS, concurrent_updates, hand_over, lock_count, same_host, second_refused, under_load
@@ -190,9 +191,9 @@ class PairTest:
             raise not_covered("no_server_address", host=side.host)
         if not side.root_guard:
             raise not_covered("no_privilege", host=side.host)
-        with _guarded(side.host, side.root_guard) as guard:
+        with guarded(side.root_guard) as guard:
             self._say(f"{side.host}: cutting the host off from {address}, port {self._order.port}")
-            return cut_off(stage, _Partition(guard, address, self._order.port))
+            return cut_off(stage, GuardedPartition(side.host, guard, address, self._order.port))
 
     def _delete(self, holder: str, delete: Command) -> None:
         """Carry out the step in which a pod is deleted, and wait until its replacement runs."""
@@ -242,7 +243,7 @@ class PairTest:
         self._check_may_cut(side)
         if not side.cut:
             raise not_covered("no_command", host=side.host)
-        with _guarded(side.host, side.guard) as guard:
+        with guarded(side.guard) as guard:
             self._say(f"{side.host}: cutting the power")
             bring_back = partial(self._bring_back, side.host)
             lease_s = float(side.settings.get("lease_s") or 0)
@@ -306,25 +307,3 @@ class PairTest:
 
     def _add(self, name: str, holder: str, found: tuple[str, str, Figures], other: str = "") -> None:
         self._steps.append(as_dict(name, holder, other or self._other(holder), found))
-
-
-@contextlib.contextmanager
-def _guarded(host: str, command: Sequence[str]) -> Iterator[Guard]:
-    guard = Guard(host, command)
-    try:
-        yield guard
-    finally:
-        guard.end()
-
-
-class _Partition:
-    """Uses a guard to cut a host off from the port of a file server."""
-
-    def __init__(self, guard: Guard, address: str, port: int) -> None:
-        self._guard, self._address, self._port = guard, address, port
-
-    def cut(self, limit_s: float) -> int:
-        return self._guard.cut(self._address, self._port, limit_s)
-
-    def heal(self) -> None:
-        self._guard.heal()

@@ -19,6 +19,7 @@ from ansible.errors import AnsibleActionFail, AnsibleError
 
 from ...module_utils._runs import TABLE_NAMES
 from .._action_base import ControllerAction, failure_reason, host_result, one_line
+from .._dialogue.commands import CommandResult
 from .._fleet.order import make_order, table_differences
 from .._fleet.progress import say
 from .._judge.early_end import counted_for
@@ -39,7 +40,6 @@ from .._kubernetes.pod_log import LogError, last_complaint, read_tables
 from .._kubernetes.pod_stream import stream_command
 from .._kubernetes.state import CONTAINER, ENDED, FAILED, MEASURES, State, pod_names, refusal, settings_of, why_not
 from .._locks.agent import Agent, AgentLostError
-from .._locks.background import CommandResult
 from .._locks.locker import Clock
 from .._locks.pair_test import READY_S, Order, PairTest, Side
 from .._locks.pairs import Pair

@@ -10,22 +10,17 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from ansible.errors import AnsibleError
-from ansible.parsing.dataloader import DataLoader
-
-from .._action_base import ControllerAction, one_line
+from .._action_base import ControllerAction
 from .._durability.tested import what_is_tested
 from .._fleet.plan import LONGEST_DEADLINE_S, of_tester, plan_host
 from .._fleet.settings import refuse_computed, refuse_unconfirmed
 from .._fleet.volumes import default_volume, read_volumes
 from .._judge.durability import STAGE
-from .._run.files import absolute
 from .._run.kinds import POWER_CUT
 from .._run.tester_options import OptionError
 
 SPARE_S = 3600
-"""How much longer than planned the tester may write, because hosts wait for each other. It ends when the power is cut
-or its connection ends."""
+"""How much longer than planned the tester may write. It ends when the power is cut or its connection ends."""
 
 
 class Step(ControllerAction):
@@ -42,9 +37,7 @@ class Step(ControllerAction):
         handed_on = {"options": asked, "state_dir": asked["sweep_state_dir"], "tester": of_tester(asked)}
         try:
             refuse_computed("cut_confirm", task_vars.get("cut_confirm"))
-            plan = planned(asked, task_vars["inventory_hostname"])
-            check_tasks(self._loader, plan["cuts"]["task_file"])
-            return {**plan, **handed_on}
+            return {**planned(asked, task_vars["inventory_hostname"]), **handed_on}
         except OptionError as error:
             return {"problem": POWER_CUT.in_its_terms(str(error)), **handed_on}
 
@@ -82,7 +75,6 @@ def planned(asked: Mapping[str, Any], host: str) -> dict[str, Any]:
         "after_s": asked["cut_after"],
         "wait_s": asked["cut_wait"],
         "command": command,
-        "task_file": absolute(asked["cut_task_file"]) if asked["cut_task_file"] else "",
         "serial": asked["cut_serial"],
         "tests": what_is_tested(command),
         "bsize": size_bytes,
@@ -93,34 +85,11 @@ def planned(asked: Mapping[str, Any], host: str) -> dict[str, Any]:
     return {"volumes": [{**each, "notes": []} for each in plan["volumes"]], "cuts": cuts}
 
 
-def check_tasks(loader: DataLoader, path: str) -> None:
-    """Raise OptionError if the named file contains no tasks.
-
-    Otherwise, Ansible would detect this only while the host is writing. It would then skip the host at the gate, and
-    end with status 0.
-    """
-    if not path:
-        return
-    try:
-        content = loader.load_from_file(path)
-    except AnsibleError as error:
-        raise OptionError(f"cut_task_file cannot be read: {one_line(str(error))}") from None
-    if not isinstance(content, list) or not content or not all(isinstance(task, Mapping) for task in content):
-        raise OptionError(f"cut_task_file {path} is not a list of tasks")
-
-
 def check(asked: Mapping[str, Any], host: str) -> None:
     """Raise OptionError if the power of a host must not be cut, or not in this way."""
     refuse_unconfirmed("cut_confirm", asked["cut_confirm"], host, "the power of a host is cut")
-    if bool(asked["cut_command"]) == bool(asked["cut_task_file"]):
-        raise OptionError(
-            "cut_command and cut_task_file are both set: leave one of them out"
-            if asked["cut_command"]
-            else (
-                "specify how the power is cut: set cut_command to a command on the controller, or cut_task_file to a "
-                "task file"
-            )
-        )
+    if not asked["cut_command"]:
+        raise OptionError("specify how the power is cut: set cut_command to a command on the controller")
     if asked["workspace_discover"]:
         raise OptionError(
             "workspace_discover is not used for a power cut: name the directory to test as workspace_path"

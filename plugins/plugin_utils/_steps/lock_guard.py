@@ -13,8 +13,8 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 
 from .._action_base import ControllerAction, as_dict
+from .._dialogue.guard import guard_command
 from .._locks.agent import SILENT_S
-from .._locks.guard import guard_command
 from .._locks.step import STAGE
 from .._own_connection import stream_command, words
 

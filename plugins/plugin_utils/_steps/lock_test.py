@@ -12,17 +12,16 @@ from functools import partial
 from typing import Any
 
 from .._action_base import SCHEMA, ControllerAction, one_line
+from .._dialogue.commands import call
 from .._fleet.progress import say
 from .._kinds.locks.criteria import required_of
 from .._kinds.locks.english import step_title
 from .._kinds.locks.record import lock_record
-from .._locks.background import CommandResult
 from .._locks.conductor import conduct
 from .._locks.locker import Clock
 from .._locks.pair_test import Order, PairTest, Side
 from .._locks.pairs import Pair
 from .._locks.step import STAGE
-from .._own_connection import call
 from .._records.host import profile_of
 from .._run.directory import RunDirectory
 from .._run.lock_steps import KEPT
@@ -136,12 +135,7 @@ def reason_of(result: Mapping[str, Any]) -> str:
 
 def command_of(text: str, limit_s: float) -> Any:
     """Return a function that runs a command of the user for at most ``limit_s`` seconds; None if there is none."""
-
-    def run() -> CommandResult:
-        done = call(text, limit_s)
-        return CommandResult(done["status"], done["output"], done["problem"], done["seconds"])
-
-    return run if text else None
+    return partial(call, text, limit_s) if text else None
 
 
 def lock_files(asked: int, required: Iterable[Mapping[str, Any]]) -> int:

@@ -18,8 +18,9 @@ from ..._history.result import Result
 from ..._history.store.filing import make_certificate
 from ..._judge.effect import ATTEMPT, CERTIFIES
 from ..._run.directory import RunDirectory
+from ..._run.kinds import kind_named
 from ..._run.record import HostRecord
-from .. import facets, kind_named
+from .. import facets
 
 
 class Memory(facets.Memory):

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ..._dialogue.commands import Background, CommandResult
 from ..agent import LATE_LINE_NS
-from ..background import Background, CommandResult
 from ..load import load
 from ..locker import Lockers
 from ..prober import Prober, refuse_early

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..background import Background, CommandResult
+from ..._dialogue.commands import Background, CommandResult
 from ..load import load
 from ..locker import END_S
 from ..prober import Prober, refuse_early

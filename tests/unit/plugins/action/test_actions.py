@@ -243,7 +243,7 @@ def test_every_failure_has_a_stage_a_verdict_and_a_reason(failed, stage, verdict
         ("mqops.logdisk.workspace", "workspace"),
         ("mqops.logdisk.start", "sweep"),
         ("mqops.logdisk.step", "discovery"),
-        ("mqops.logdisk.cut_power", "power cut"),
+        ("mqops.logdisk.cut", "power cut"),
         ("ansible.builtin.apt", "tester"),
         (None, "tester"),
     ],

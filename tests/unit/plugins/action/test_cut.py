@@ -2,26 +2,23 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The action plugins of power cuts: what they refuse, and how they interpret a command's result and a host's answer."""
+"""The action plugin of power cuts: what it refuses, and how it interprets the answers of a host."""
 
 from __future__ import annotations
 
 import base64
-import os
-import signal
-import time
 import zlib
 from types import SimpleNamespace
 
 import pytest
 from ansible.errors import AnsibleActionFail, AnsibleConnectionFailure
-from ansible.parsing.dataloader import DataLoader
-from ansible_collections.mqops.logdisk.plugins.action import cut_check, cut_power
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._cut_action import read_rows
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability import witness
+from ansible_collections.mqops.logdisk.plugins.action import cut
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.check import read_check, read_rows
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import Command, Returned, Witnessed
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.protocol import Reader, Seen, acknowledged_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import refuse_computed
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import role_defaults
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._own_connection import SSH_OPTIONS, call, stream_command
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._own_connection import SSH_OPTIONS, stream_command
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.kinds import POWER_CUT
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tester_options import OptionError
@@ -64,7 +61,6 @@ def test_all_queue_managers_write_unless_told_otherwise():
         ),
         ({"cut_confirm": "db02"}, "cut_confirm is db02, but"),
         ({"cut_command": ""}, "specify how the power is cut"),
-        ({"cut_task_file": "cut.yml"}, "both set"),
         ({"cut_count": 0}, "cut_count is 0"),
         ({"cut_after": 0}, "cut_after is 0"),
         ({"cut_block_size": "512"}, "not a multiple of 4096"),
@@ -82,18 +78,6 @@ def test_a_confirmation_that_is_computed_confirms_nothing():
     refuse_computed("cut_confirm", "db01")
     with pytest.raises(OptionError, match=r"cut_confirm is computed .*, so it would confirm every host"):
         refuse_computed("cut_confirm", "{{ inventory_hostname }}")
-
-
-@pytest.mark.parametrize("content", [None, "", "cut: it", "- cut", "- name: [", "\x00"])
-def test_a_file_without_tasks_is_refused_before_any_host_is_contacted(tmp_path, content):
-    path = tmp_path / "cut.yml"
-    path.write_text("- name: Cut\n  ansible.builtin.command: cut\n")
-    cut_plan.check_tasks(DataLoader(), str(path))
-    path.unlink()
-    if content is not None:
-        path.write_text(content)
-    with pytest.raises(OptionError, match="cut_task_file"):
-        cut_plan.check_tasks(DataLoader(), str(path))
 
 
 def test_messages_name_the_options_of_power_cuts():
@@ -159,89 +143,183 @@ def test_what_cannot_be_witnessed_is_refused(connection, problem):
         stream_command(connection, ["tester"])
 
 
-def test_what_became_of_a_command():
-    done = call("echo one; echo two >&2; exit 3", 60)
-    assert (done["status"], done["output"], done["problem"]) == (3, "one two", "")
+class Host:
+    """A host, and the course of its cuts in place of that of ``PowerCut``. ``answers`` are those of the module by step,
+    or a list of them."""
+
+    def __init__(self, monkeypatch, tmp_path, **plan_changes):
+        self.answers = {
+            "start": {"volume_facts": BEFORE, "interpreter": "python3", "lock": "/s/lock", "tables_path": "/s/tables"},
+            "look": {"volume_facts": AFTER, "tester_is_there": True},
+            "check": {"status": 0, "said": "", "tables": {"durability.csv": packed(TABLE)}, "left": []},
+        }
+        self.asked, self.hosts, self.notes, self.files = [], [], [], {}
+        self.record, self.plan = None, {**plan(**plan_changes), "tester": {}}
+        directory = SimpleNamespace(
+            run={"run_id": "R1"},
+            kind=SimpleNamespace(name="durability", profile_key="durability"),
+            folder_of=lambda host, volume: str(tmp_path),
+            records=SimpleNamespace(
+                find=lambda host, volume: self.record,
+                tables=lambda record: self.files,
+                write=self.write,
+                note_leftovers=lambda host, volume, left: self.notes.extend(left),
+            ),
+        )
+        monkeypatch.setattr(RunDirectory, "open", lambda path: directory)
+        monkeypatch.setattr(cut, "PowerCut", self.course)
+        monkeypatch.setattr(cut, "profile_of", lambda run, host: SimpleNamespace(sections={}))
+        monkeypatch.setattr(cut, "cut_record", record)
+        monkeypatch.setattr(cut, "say", lambda display, text: self.notes.append(text))
+
+    def write(self, record, files):
+        self.record, self.files = record, files
+
+    def answer(self, module_args, **dummy):
+        step = module_args["do"]
+        self.asked.append((step, module_args))
+        answer = self.answers[step]
+        if isinstance(answer, list):
+            answer = answer.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return dict(answer)
+
+    def course(self, host, times, say, is_abandoned):
+        self.hosts.append(host)
+
+        def run():
+            after, problem = host.look()
+            returned = Returned(host.before, after, problem)
+            if host.problem:
+                return Command(problem=host.problem), Witnessed(Seen(), early=True, problem=host.problem), returned
+            return Command(True, 0), Witnessed(SEEN, broken=True, lost_ns=3), returned
+
+        return SimpleNamespace(run=run)
+
+    def cut(self):
+        plugin, variables = action(cut, {}), {"inventory_hostname": "db01"}
+        plugin._connection, plugin._execute_module, plugin.cleanup = Connection("local"), self.answer, lambda: None
+        layout = {"run_directories": ["/fut/R1"], "paths": [], "path": "/fut", "given": ["/fut/R1/QM1"], "facts": {}}
+        arguments = {
+            "run_id": "R1",
+            "run_path": "r",
+            "state_dir": "/s",
+            "plan": self.plan,
+            "tester": {"path": "/t/logdisk", "facts": {}},
+            "workspace": {"volumes": [layout]},
+            "mqs_ini": "/mqs.ini",
+            "user": "mqm",
+        }
+        answer = plugin.call(plugin.prepare(arguments, variables), variables)
+        return answer if answer.get("failed") else plugin.take_in(answer, variables)
+
+    @property
+    def steps(self):
+        return [step for step, _arguments in self.asked]
+
+    @property
+    def cuts(self):
+        return self.record.kind_data["cuts"]
 
 
-def test_a_command_that_does_not_end_is_killed_with_its_children():
-    done = call("sleep 600 & wait", 0.1)
-    assert done["status"] is None
-    assert "killed" in done["problem"]
-
-
-def test_what_a_command_leaves_running_is_not_waited_for():
-    done = call("sleep 600 & echo $!", 300)
-    os.kill(int(done["output"]), signal.SIGKILL)
-    assert done["status"] == 0
-
-
-def power(monkeypatch, tmp_path, answer, states=(witness.WRITING, witness.WRITING)):
-    """Return the result of the task that cuts the power, and whether it ran its command. ``answer`` is the host's
-    answer; ``states`` are the states of the witness before and after the task."""
-
-    before, after = (witness.State(name) for name in states)
-    monkeypatch.setattr(witness, "wait", lambda *dummy: before)
-    monkeypatch.setattr(witness, "look", lambda files: after)
-    monkeypatch.setattr(
-        RunDirectory, "open", lambda path: SimpleNamespace(folder_of=lambda host, volume: str(tmp_path))
-    )
-    plugin = action(cut_power, answer)
-    plugin._connection = Connection("local")
-    started = {"number": 1, "ready_epoch_s": 0.0, "problem": ""}
-    arguments = {
-        "run_path": "r",
-        "started": started,
-        "volume": "log",
-        "command": f"touch {tmp_path}/cut",
-        "after_s": "2.0",
-    }
-    result = plugin.call(plugin.prepare(arguments, {}), {"inventory_hostname": "db01"})
-    return result, (tmp_path / "cut").exists()
-
-
-@pytest.mark.parametrize(
-    ("answer", "states", "problem"),
-    [
-        ({"refusal": "queue managers are running on this host (QM1): end them"}, {}, "(QM1): end them"),
-        ({"refusal": None}, {}, "it is not known whether queue managers are running"),
-        ({}, {}, "it is not known whether"),
-        (
-            {"failed": True, "msg": "no Python"},
-            {},
-            "it is not known whether queue managers are running on this host: no Python",
-        ),
-        (
-            AnsibleConnectionFailure("no route"),
-            {},
-            "it is not known whether queue managers are running on this host: no route",
-        ),
-        ({"refusal": ""}, {"states": (witness.OVER, witness.OVER)}, "broke before the cut"),
-        ({"refusal": ""}, {"states": (witness.WRITING, witness.OVER)}, "broke before the cut"),
-        ({"refusal": ""}, {"states": (witness.READY, witness.READY)}, "no write was acknowledged"),
-    ],
-)
-def test_nothing_is_cut_if_a_queue_manager_has_started_or_nobody_is_seen_to_write(
-    monkeypatch, tmp_path, answer, states, problem
-):
-    result, is_cut = power(monkeypatch, tmp_path, answer, **states)
-    assert (result["go"], is_cut) == (False, False)
-    assert problem in result["problem"]
-
-
-def test_the_power_is_cut_at_once_after_the_last_look(monkeypatch, tmp_path):
-    result, is_cut = power(monkeypatch, tmp_path, {"refusal": ""})
-    assert (result["go"], result["status"], result["problem"], is_cut) == (True, 0, "", True)
-    assert 0 < result["ended_ns"] <= time.monotonic_ns()
+def record(run, host, volume, facts, workspace, files, durability):
+    return SimpleNamespace(verdict="pass", kind_data=durability, leftovers=[])
 
 
 def packed(text):
     return base64.b64encode(zlib.compress(text.encode())).decode()
 
 
+VOLUME = {"filesystem_uuid": "u-1", "mount_point": "/fut", "mount_source": "/dev/sda", "filesystem_type": "xfs"}
+BEFORE = {"boot_id": "b1", **VOLUME, "problem": ""}
+AFTER = {"boot_id": "b2", **VOLUME, "problem": ""}
+TABLE = "worker,outcome,found_writes\n1,kept,9\nall,kept,\n"
+READY = "ready R1 b1 seed=7 bsize=4096 file_size=1048576 files=4 qm=1 prefix=logdisk layout=2"
+
+
+def seen():
+    reader = Reader({})
+    for at_ns, line in enumerate((READY, "tick 5", "ack 1 9"), 1):
+        reader.read(line, at_ns)
+    return reader.seen
+
+
+SEEN = seen()
+
+
+@pytest.fixture
+def host_of(monkeypatch, tmp_path):
+    return lambda **changes: Host(monkeypatch, tmp_path, **changes)
+
+
+def test_all_cuts_of_a_host(host_of, tmp_path):
+    host = host_of(cut_count=2)
+    result = host.cut()
+    assert (result["outcomes"], result["logdisk"]["verdict"]) == (["kept", "kept"], "pass")
+    assert host.steps == ["start", "look", "check"] * 2
+    assert [cut["number"] for cut in host.cuts] == [1, 2]
+    assert set(host.files) == {"durability_1.csv", "durability_2.csv"}
+    checked = host.asked[-1][1]
+    assert checked["acknowledged"] == (tmp_path / "acknowledged-2.txt").read_text() == acknowledged_text(SEEN)
+    assert {"tester_path": "/t/logdisk", "directories": ["/fut/R1/QM1"], "user": "mqm"}.items() <= checked.items()
+    assert len({host.hosts[number].asked["seed"] for number in (0, 1)}) == 2
+    assert "--acknowledge" in host.hosts[0].stream[-1]
+
+
+def test_a_host_that_cannot_be_started_fails_only_at_its_first_cut(host_of):
+    refused = {"failed": True, "msg": "queue managers are running on this host (QM7)"}
+    host = host_of(cut_count=2)
+    host.answers["start"] = refused
+    assert "QM7" in host.cut()["logdisk"]["reason"]
+    assert (host.record, host.steps) == (None, ["start"])
+    host = host_of(cut_count=2)
+    host.answers["start"] = [host.answers["start"], refused]
+    assert host.cut()["outcomes"] == ["kept", "inconclusive"]
+    assert "QM7" in host.cuts[1]["reason"]
+    assert host.asked[-1][1]["acknowledged"] == ""
+
+
+@pytest.mark.parametrize(
+    ("step", "answer", "left"),
+    [
+        ("look", AnsibleConnectionFailure("no route"), "when the host is back"),
+        ("check", {"failed": True, "msg": "the tester still hangs"}, "the files of the test: the tester still hangs"),
+        ("check", {"status": 0, "tables": {}, "left": ["/fut/R1 (busy)"]}, "/fut/R1 (busy)"),
+        ("look", {"volume_facts": {**AFTER, "mount_point": "/"}, "tester_is_there": True}, "when it is mounted"),
+    ],
+)
+def test_a_host_whose_files_are_left_is_not_cut_again(host_of, step, answer, left):
+    host = host_of(cut_count=2)
+    host.answers[step] = answer
+    assert host.cut()["outcomes"] == ["inconclusive"]
+    assert any(note.endswith(left) for note in host.notes)
+
+
+def test_a_tester_that_was_lost_is_installed_again_before_the_check(host_of, monkeypatch):
+    host, probed = host_of(), []
+    host.answers["look"] = {"volume_facts": AFTER}
+
+    def probe(plugin, name, arguments, task_vars):
+        probed.append((name, host.steps))
+        return {"tester": {"installed": len(probed) == 1}}
+
+    monkeypatch.setattr(cut.ActionModule, "result_of", probe)
+    assert host.cut()["outcomes"] == ["kept"]
+    assert probed == [("probe", ["start", "look"])]
+    assert host.cut()["outcomes"] == ["inconclusive"]
+    assert "the tester was lost, and could not be installed again" in host.cuts[0]["reason"]
+
+
+def test_nothing_goes_on_if_ansible_has_ended(host_of, monkeypatch):
+    host, parents = host_of(cut_count=3), iter([1])
+    monkeypatch.setattr(cut.os, "getppid", lambda: next(parents, 7))
+    assert host.cut()["outcomes"] == ["kept"]
+
+
 def test_what_the_check_says():
     table = "worker,outcome,finding\nall,lost,\x1b[2Jx\n"
-    tables, checked = cut_check.taken(
+    tables, checked = read_check(
         {"status": 5, "said": "x", "tables": {"durability.csv": packed(table), "other.csv": packed("x")}}
     )
     assert tables == {"durability.csv": table.encode()}
@@ -264,11 +342,11 @@ def test_what_the_check_says():
     ],
 )
 def test_what_cannot_be_relied_on_is_a_problem(answer):
-    assert cut_check.taken(answer)[1].problem
+    assert read_check(answer)[1].problem
 
 
 def test_no_check_is_no_problem_of_its_own():
-    assert cut_check.taken({"left": ["the files"]})[1].problem == ""
+    assert read_check({"left": ["the files"]})[1].problem == ""
 
 
 def test_rows_are_bounded():

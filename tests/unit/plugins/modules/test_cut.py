@@ -12,12 +12,11 @@ import subprocess
 import pytest
 from ansible_collections.mqops.logdisk.plugins.module_utils import (
     _marks,
-    _power_cut,
     _queue_managers,
     _runs,
     _volume_identity,
 )
-from ansible_collections.mqops.logdisk.plugins.modules import cut_check, cut_start
+from ansible_collections.mqops.logdisk.plugins.modules import cut
 
 TESTER = """#!/bin/sh
 echo "$@" >> {calls}
@@ -32,19 +31,22 @@ echo lost >&2
 """
 
 
+@pytest.fixture(autouse=True)
+def idle(monkeypatch):
+    monkeypatch.setattr(_queue_managers, "running_queue_managers", list)
+    monkeypatch.setattr(_queue_managers, "sees_processes", lambda: True)
+
+
+def do(step, tmp_path, **arguments):
+    run = _runs.Run(str(tmp_path / "state"), "R1", "log")
+    return cut.check(arguments, run) if step == "check" else cut.start(arguments, run, False)
+
+
 def start(tmp_path):
     path = str(tmp_path / "log")
     os.makedirs(path)
     _marks.write_mark(path, {"run_id": "R1", "role": "base"})
-    return cut_start.begin(
-        {
-            "state_dir": str(tmp_path / "state"),
-            "run_id": "R1",
-            "volume": "log",
-            "path": path,
-            "marked": [path, str(tmp_path / "none")],
-        }
-    )
+    return do("start", tmp_path, path=path, marked=[path, str(tmp_path / "none")], mqs_ini="/mqs.ini")
 
 
 def test_the_state_of_a_cut_replaces_that_of_the_one_before(tmp_path):
@@ -52,7 +54,7 @@ def test_the_state_of_a_cut_replaces_that_of_the_one_before(tmp_path):
     open(os.path.join(first["tables_path"], "run.csv"), "w").close()
     os.unlink(tmp_path / "log" / _marks.MARK_NAME)
     os.rmdir(tmp_path / "log")
-    assert start(tmp_path) == first
+    assert start(tmp_path)["tables_path"] == first["tables_path"]
     assert os.listdir(first["tables_path"]) == []
 
 
@@ -88,33 +90,30 @@ def test_the_tester_checks_and_removes_its_files(tmp_path):
     tester.write_text(TESTER.format(calls=calls, given=given))
     tester.chmod(0o755)
     asked = {
-        "state_dir": str(tmp_path / "state"),
-        "run_id": "R1",
-        "volume": "log",
-        "tester": str(tester),
+        "tester_path": str(tester),
         "directories": ["/a", "/b"],
         "arguments": ["--qm=2", "--filePrefix=logdisk"],
         "acknowledged": "ready ...\nack 1 5\n",
         "limit_s": 60,
     }
-    found = cut_check.answer(asked)
+    found = do("check", tmp_path, **asked)
     assert (found["status"], found["said"], list(found["tables"]), found["left"]) == (5, "lost", ["durability.csv"], [])
     assert given.read_text() == asked["acknowledged"]
     check, remove = calls.read_text().splitlines()
     assert check.endswith("--dir=/a,/b")
     assert remove == "--removeAcknowledged --dir=/a,/b --qm=2 --filePrefix=logdisk"
-    assert not os.path.exists(begun["state_path"])
+    assert not os.path.exists(os.path.dirname(begun["tables_path"]))
 
     tester.write_text("#!/bin/sh\necho no such directory >&2\nexit 2\n")
-    assert cut_check.answer(asked)["left"] == []
-    assert cut_check.answer({**asked, "directories": ["/a", str(tmp_path)]})["left"] == [
+    assert do("check", tmp_path, **asked)["left"] == []
+    assert do("check", tmp_path, **{**asked, "directories": ["/a", str(tmp_path)]})["left"] == [
         f"/a, {tmp_path} (no such directory)"
     ]
-    assert os.path.exists(begun["state_path"])
+    assert os.path.exists(os.path.dirname(begun["tables_path"]))
 
     tester.write_text(TESTER.format(calls=calls, given=given))
     calls.unlink()
-    assert cut_check.answer({**asked, "acknowledged": ""})["status"] is None
+    assert do("check", tmp_path, **{**asked, "acknowledged": ""})["status"] is None
     assert calls.read_text().startswith("--removeAcknowledged")
 
 
@@ -126,19 +125,19 @@ def test_the_state_stays_while_the_file_system_of_a_cut_is_not_mounted(tmp_path)
     tester = tmp_path / "logdisk"
     tester.write_text("#!/bin/sh\nexit 2\n")
     tester.chmod(0o755)
-    asked = {"directories": ["/gone/log/R1"], "arguments": [], "acknowledged": "", "tester": str(tester)}
-    found = cut_check.answer({"state_dir": run.state_dir, "run_id": "R1", "volume": "log", "limit_s": 60, **asked})
+    asked = {"directories": ["/gone/log/R1"], "arguments": [], "acknowledged": "", "tester_path": str(tester)}
+    found = do("check", tmp_path, **asked)
     assert (found["left"], run.read_start()) == ([], noted)
 
 
 def test_a_tester_that_does_not_end_is_ended():
-    status, said = _power_cut.call(["sleep", "600"], 0.1)
+    status, said = cut.call(["sleep", "600"], 0.1)
     assert status is None
     assert "killed" in said
 
 
 def test_what_a_host_says_of_itself(tmp_path):
-    found = _power_cut.look(str(tmp_path / "log" / "not" / "there"))
+    found = cut.inspect(str(tmp_path / "log" / "not" / "there"))
     assert found["problem"] == ""
     assert found["boot_id"]
     assert found["mount_point"]

@@ -22,8 +22,9 @@ STEPS = PLUGINS / "plugin_utils" / "_steps"
 MAY_IMPORT = {
     "_run": {"_run"},
     "_estimate": {"_run", "_estimate"},
-    "_durability": {"_run", "_durability"},
-    "_locks": {"_run", "_locks"},
+    "_dialogue": {"_run", "_dialogue"},
+    "_durability": {"_run", "_dialogue", "_durability"},
+    "_locks": {"_run", "_dialogue", "_locks"},
     "_judge": {"_run", "_numerics", "_estimate", "_durability", "_judge"},
     "_english": {"_run", "_judge", "_english"},
     "_records": {"_run", "_estimate", "_durability", "_judge", "_english", "_records"},

@@ -103,7 +103,7 @@ print(*sorted({{name.split(".")[5] for name in sys.modules if name.startswith("{
     assert not {"_kinds", "_report", "_history", "_fleet"}.intersection(imported.split()), imported
 
 
-OF_ONE_KIND = ("cut_check", "cut_start", "observe", "observed", "lock_test", "lock_plan", "claim")
+OF_ONE_KIND = ("cut", "observe", "observed", "lock_test", "lock_plan", "claim")
 """Actions and steps that exist for only one kind of run import its folder."""
 
 NAMED_ELSEWHERE = {

@@ -6,13 +6,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from types import SimpleNamespace
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.module_utils import _workspace
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._dialogue.commands import CommandResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks import pair_test
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.background import CommandResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import AbandonedError, Clock
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.pair_test import Order, PairTest, Side
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.pairs import Pair
@@ -40,7 +41,8 @@ class World:
         self.comes_back = True
         self.cuts = []
         monkeypatch.setattr(pair_test, "Agent", self.agent)
-        monkeypatch.setattr(pair_test, "Guard", self.guard)
+        monkeypatch.setattr(pair_test, "guarded", self.guarded)
+        monkeypatch.setattr(pair_test, "GuardedPartition", self.partition)
         monkeypatch.setattr(module_host_lost, "Background", AtOnce)
         monkeypatch.setattr(module_failover, "Background", AtOnce)
 
@@ -54,13 +56,12 @@ class World:
         agent.end = lambda: 0
         return agent
 
-    def guard(self, host, command):
-        return SimpleNamespace(
-            refusal=lambda: self.queue_managers,
-            cut=lambda address, port, limit_s: self.server.cut(host),
-            heal=lambda: self.server.heal(host),
-            end=lambda: None,
-        )
+    @contextlib.contextmanager
+    def guarded(self, command):
+        yield SimpleNamespace(refusal=lambda: self.queue_managers)
+
+    def partition(self, host, guard, address, port):
+        return SimpleNamespace(cut=lambda limit_s: self.server.cut(host), heal=lambda: self.server.heal(host))
 
     def fail_over(self):
         self.server.fail_over()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.background import CommandResult
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._dialogue.commands import CommandResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import Lockers
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import as_dict, outcome_of, undecided
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps import host_lost as module_host_lost

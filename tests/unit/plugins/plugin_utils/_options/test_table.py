@@ -101,7 +101,7 @@ def test_no_variable_that_the_playbooks_and_roles_set_may_be_set_by_a_user():
     assert set_by_tasks <= own_names()
     passed_on = set().union(*map(own_variables, TASKS), *map(read, ROLES.glob("*/vars/main.yml")))
     passed_on = {name for name in passed_on if not name.startswith("ansible_")}
-    assert {"gate_refused", "power_cut_number", "sweep_asked", "_sweep_statuses", "tester_run"} <= passed_on
+    assert {"gate_refused", "power_cut_run_id", "sweep_asked", "_sweep_statuses", "tester_run"} <= passed_on
     assert passed_on - own_names() == passed_on & set(settable_names()) == SET_BY_BOTH
     described = {name for specs, _defaults in table._parsed().values() for name in specs}
     assert own_names() - set_by_tasks - passed_on <= described - set(settable_names())

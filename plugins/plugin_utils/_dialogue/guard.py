@@ -8,14 +8,15 @@ collection and sent to the host's Python."""
 from __future__ import annotations
 
 import ast
+import contextlib
+import functools
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from .._run.table_reader import printable
 from .line_stream import SSH_FAILED, LineStream
-from .step import not_covered, undecided
 
 PACKAGE = "ansible_collections.mqops.logdisk.plugins.module_utils"
 _FOLDER = Path(__file__).parents[2] / "module_utils"
@@ -45,9 +46,10 @@ sys.modules[{main!r}].main(sys.argv[2:])
 """
 
 
+@functools.cache
 def program(name: str) -> bytes:
     """Return a program that calls ``main`` of a module of ``module_utils`` with all of its own arguments except the
-    first."""
+    first. It is made only once, because making it would delay the thread that reads what a tester sends."""
     parts = PACKAGE.split(".")
     packages = [(".".join(parts[: number + 1]), None) for number in range(len(parts))]
     modules = [(f"{PACKAGE}.{each}", _source(each)) for each in _needed(name)]
@@ -69,7 +71,7 @@ def _source(name: str) -> str:
     return (_FOLDER / f"{name}.py").read_text(encoding="utf-8")
 
 
-MODULE = "_lock_guard"
+MODULE = "_host_guard"
 """The module that runs on the host."""
 ANSWER_S = 30.0
 LONGEST_LINE = 4096
@@ -82,10 +84,9 @@ def guard_command(interpreter: str, mqs_ini: str) -> list[str]:
 
 
 class Guard:
-    """The guard on a host, which ``command`` starts. The caller must end it, which also ends the cut."""
+    """The guard on a host, which ``command`` starts. The caller must end it, which also ends a cut of the network."""
 
-    def __init__(self, host: str, command: Sequence[bytes | str]) -> None:
-        self._host = host
+    def __init__(self, command: Sequence[bytes | str]) -> None:
         self._changed = threading.Condition()
         self._answers: list[tuple[str, str, int]] = []
         self._has_answered = self._is_over = False
@@ -95,39 +96,25 @@ class Guard:
     def refusal(self) -> str:
         """Return the reason if the host must not be cut off or lose power now; otherwise empty. A missing answer is
         also a reason."""
-        word, text, _at_ns = self._ask("look")
-        return "" if word == "clear" else text or "it is not known whether queue managers are running on this host"
-
-    def cut(self, address: str, port: int, limit_s: float) -> int:
-        """Cut the host off from the port of a file server for at most ``limit_s`` seconds, and return the time of the
-        cut by the monotonic clock. Raises StepEnd."""
-        word, text, at_ns = self._ask(f"cut {address} {port} {round(limit_s)}")
-        if word == "cut":
-            return at_ns
-        if word in ("no_privilege", "no_nft"):
-            raise not_covered(word, host=self._host)
-        if self._never_ran():
-            raise not_covered("no_privilege", host=self._host, why=text)
-        raise undecided("queue_managers" if word == "refused" else "not_cut", host=self._host, why=text)
-
-    def heal(self) -> None:
-        """Reconnect the host. Raises StepEnd if the guard does not confirm this."""
-        word, text, _at_ns = self._ask("heal")
-        if word != "healed":
-            raise undecided("not_healed", host=self._host, why=text)
+        word, text, _at_ns = self.ask("look")
+        if word == "clear":
+            return ""
+        if word == "refused" and text:
+            return text
+        return f"it is not known whether queue managers are running on this host{f': {text}' if text else ''}"
 
     def end(self) -> None:
         """End the program."""
         self._stream.end()
 
-    def _never_ran(self) -> bool:
+    def never_ran(self) -> bool:
         """Whether the command ended with an error of its own before the program answered, for example because sudo
         requires a password."""
         if self._has_answered or not self._is_over:
             return False
         return 0 < (self._stream.exit_status() or 0) < SSH_FAILED
 
-    def _ask(self, line: str) -> tuple[str, str, int]:
+    def ask(self, line: str) -> tuple[str, str, int]:
         """Return the first word of the answer, the rest of it, and the time of its arrival. If there is no answer, the
         word is empty."""
         with self._changed:
@@ -148,7 +135,17 @@ class Guard:
             self._answers.append((word, printable(text)[:300], at_ns))
             self._changed.notify_all()
 
-    def _end_of_stream(self) -> None:
+    def _end_of_stream(self, _problem: str) -> None:
         with self._changed:
             self._is_over = True
             self._changed.notify_all()
+
+
+@contextlib.contextmanager
+def guarded(command: Sequence[bytes | str]) -> Iterator[Guard]:
+    """Start a guard, and end it after the block."""
+    guard = Guard(command)
+    try:
+        yield guard
+    finally:
+        guard.end()

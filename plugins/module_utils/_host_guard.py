@@ -1,8 +1,8 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The guard of a host, which protects the host while a step of the test of locks cuts it off or cuts its power. It
-reads commands from its input and answers each in a line::
+"""The guard of a host, which protects the host when a test cuts it off or cuts its power. It reads commands from its
+input and answers each in a line::
 
     look                       clear | refused WHY
     cut ADDRESS PORT SECONDS   cut | no_privilege | no_nft | refused WHY | failed WHY

@@ -9,14 +9,21 @@ from __future__ import annotations
 import sys
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.module_utils import _lock_guard, _queue_managers
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.guard import Guard, guard_command
+from ansible_collections.mqops.logdisk.plugins.module_utils import _host_guard, _queue_managers
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._dialogue.guard import Guard, guard_command
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.partition import GuardedPartition
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import StepEnd
+
+NOT_KNOWN = "it is not known whether queue managers are running on this host"
 
 
 def guard(*before):
     interpreter, option, text, *arguments = guard_command(sys.executable, "/nonexistent/mqs.ini")
-    return Guard("one", [interpreter, "-I", option, "".join(before) + text, *arguments])
+    return Guard([interpreter, "-I", option, "".join(before) + text, *arguments])
+
+
+def partition(one):
+    return GuardedPartition("one", one, "10.0.0.1", 2049)
 
 
 def test_the_program_needs_nothing_on_the_host():
@@ -24,16 +31,23 @@ def test_the_program_needs_nothing_on_the_host():
     try:
         # Hosts of the test bed may have queue managers, whose processes this machine shows.
         assert one.refusal().startswith(("queue managers are running", "this user cannot see")) or not one.refusal()
-        one.heal()
+        partition(one).heal()
     finally:
         one.end()
 
 
 def test_a_program_that_does_not_run_refuses():
-    one = Guard("one", [sys.executable, "-c", "import sys; sys.exit('sudo: a password is required')"])
-    assert one.refusal() == "sudo: a password is required"
+    one = Guard([sys.executable, "-c", "import sys; sys.exit('sudo: a password is required')"])
+    assert one.refusal() == f"{NOT_KNOWN}: sudo: a password is required"
     with pytest.raises(StepEnd):
-        one.heal()
+        partition(one).heal()
+    one.end()
+
+
+@pytest.mark.parametrize("answer", ["refused", "refused ", "", "clearly", "unclear"])
+def test_only_a_clear_answer_is_no_refusal(answer):
+    one = Guard([sys.executable, "-u", "-c", f"while True: input(); print('guard: {answer}')"])
+    assert one.refusal() == NOT_KNOWN
     one.end()
 
 
@@ -47,9 +61,9 @@ def test_a_program_that_does_not_run_refuses():
     ],
 )
 def test_a_host_on_which_the_guard_cannot_become_root_is_not_covered(code, outcome, cause):
-    one = Guard("one", [sys.executable, "-u", "-c", f"import os, sys; {code}"])
+    one = Guard([sys.executable, "-u", "-c", f"import os, sys; {code}"])
     with pytest.raises(StepEnd) as ended:
-        one.cut("10.0.0.1", 2049, 60)
+        partition(one).cut(60)
     assert (ended.value.outcome, ended.value.cause) == (outcome, cause)
     one.end()
 
@@ -64,10 +78,10 @@ raise SystemExit(1)
 
 
 def test_a_guard_that_ended_after_an_answer_ran_as_root():
-    one = Guard("one", [sys.executable, "-u", "-c", ENDS_AFTER_AN_ANSWER])
+    one = Guard([sys.executable, "-u", "-c", ENDS_AFTER_AN_ANSWER])
     assert one.refusal() == ""
     with pytest.raises(StepEnd) as ended:
-        one.cut("10.0.0.1", 2049, 60)
+        partition(one).cut(60)
     assert (ended.value.outcome, ended.value.cause) == ("undecided", "not_cut")
     one.end()
 
@@ -75,14 +89,14 @@ def test_a_guard_that_ended_after_an_answer_ran_as_root():
 @pytest.fixture
 def rules(monkeypatch):
     found = []
-    monkeypatch.setattr(_lock_guard, "nft", found.append)
-    monkeypatch.setattr(_lock_guard.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(_host_guard, "nft", found.append)
+    monkeypatch.setattr(_host_guard.os, "geteuid", lambda: 0)
     monkeypatch.setattr(_queue_managers, "why_not_to_cut", lambda mqs_ini: "")
     return found
 
 
 def test_a_cut_that_the_kernel_ends(rules):
-    one = _lock_guard.Guard("/mqs.ini")
+    one = _host_guard.Guard("/mqs.ini")
     assert one.answer("look") == "clear"
     assert one.answer("cut 10.0.0.1 2049 90") == "cut"
     assert "10.0.0.1 . 2049 timeout 90s" in rules[0] and one.seconds == 90
@@ -95,24 +109,24 @@ def test_a_cut_that_the_kernel_ends(rules):
 @pytest.mark.parametrize("address", ['*};include"/tmp/x.nft"#', "fe80::1%eth0", "nas1", "\ufffd"])
 def test_only_an_address_gets_into_the_rules(rules, address):
     """nft would execute other text as root."""
-    one = _lock_guard.Guard("/mqs.ini")
+    one = _host_guard.Guard("/mqs.ini")
     assert one.answer(f"cut {address} 2049 90") == f"failed {address} is not an IP address"
     assert not [text for text in rules if address in text] and one.seconds is None
 
 
 def test_what_cannot_be_cut(rules, monkeypatch):
-    one = _lock_guard.Guard("/mqs.ini")
+    one = _host_guard.Guard("/mqs.ini")
 
     def no_nft(text):
         raise FileNotFoundError
 
     def fails(text):
-        raise _lock_guard.GuardError("syntax error")
+        raise _host_guard.GuardError("syntax error")
 
     for nft, answer in ((no_nft, "no_nft"), (fails, "failed syntax error")):
-        monkeypatch.setattr(_lock_guard, "nft", nft)
+        monkeypatch.setattr(_host_guard, "nft", nft)
         assert one.answer("cut 10.0.0.1 2049 90") == answer
-    monkeypatch.setattr(_lock_guard.os, "geteuid", lambda: 7)
+    monkeypatch.setattr(_host_guard.os, "geteuid", lambda: 7)
     assert one.answer("cut 10.0.0.1 2049 90") == "no_privilege"
     monkeypatch.setattr(_queue_managers, "why_not_to_cut", lambda mqs_ini: "QM1 runs")
     assert one.answer("look") == one.answer("cut 10.0.0.1 2049 90") == "refused QM1 runs"
@@ -120,8 +134,8 @@ def test_what_cannot_be_cut(rules, monkeypatch):
 
 @pytest.mark.parametrize(("word", "outcome"), [("no_privilege", "not_covered"), ("no_nft", "not_covered")])
 def test_what_the_controller_makes_of_a_cut_that_is_none(word, outcome):
-    one = Guard("one", [sys.executable, "-u", "-c", f"while True: input(); print('guard: {word}')"])
+    one = Guard([sys.executable, "-u", "-c", f"while True: input(); print('guard: {word}')"])
     with pytest.raises(StepEnd) as ended:
-        one.cut("10.0.0.1", 2049, 60)
+        partition(one).cut(60)
     assert (ended.value.outcome, ended.value.cause) == (outcome, word)
     one.end()

@@ -26,13 +26,14 @@ LET_END_S = 10.0
 class LineStream:
     """Starts a command. Calls ``take`` with each line of its output and the time at which the line arrived, by the
     monotonic clock, and calls ``ended`` when there is no more output. Both are called in a thread. If ``take`` raises
-    ValueError, or a line is too long, the program is ended."""
+    ValueError, or a line is too long, the program is ended, and ``ended`` gets the reason; otherwise, it gets an empty
+    text."""
 
     def __init__(
         self,
         command: Sequence[bytes | str],
         take: Callable[[str, int], None],
-        ended: Callable[[], None],
+        ended: Callable[[str], None],
         longest_line: int,
     ) -> None:
         self._take, self._ended, self._longest = take, ended, longest_line
@@ -74,9 +75,13 @@ class LineStream:
     def why(self) -> str:
         """Return why the stream ended: what is wrong with a line, or the last error message of the program or of
         ssh."""
+        return self._problem or self.last_words()
+
+    def last_words(self) -> str:
+        """Return the last error message of the program or of ssh, shortened to 300 characters."""
         self._threads[1].join(1.0)
         lines = [line for line in self._said.decode("utf-8", "replace").splitlines() if line.strip()]
-        return self._problem or (printable(lines[-1].strip()[-300:]) if lines else "")
+        return printable(lines[-1].strip()[-300:]) if lines else ""
 
     def _read(self) -> None:
         rest = b""
@@ -85,14 +90,14 @@ class LineStream:
                 at_ns = time.monotonic_ns()
                 *lines, rest = (rest + content).split(b"\n")
                 if max(map(len, (*lines, rest))) > self._longest:
-                    raise ValueError("a line is too long")
+                    raise ValueError(f"a line of more than {self._longest} bytes is too long")
                 for line in lines:
                     self._take(line.decode("utf-8", "replace").rstrip("\r"), at_ns)
         except ValueError as error:
             self._problem = str(error)
             self._process.kill()
         finally:
-            self._ended()
+            self._ended(self._problem)
 
     def _read_errors(self) -> None:
         while content := self._process.stderr.read(1 << 16):

@@ -1,0 +1,149 @@
+# Copyright (c) 2026 mqops contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+"""Cuts the power of a host once: starts the tester, waits while it writes, cuts the power if no queue manager runs on
+the host, and waits until the host is back with the same file system."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from .._dialogue.commands import CommandResult
+from .._dialogue.guard import guarded
+from .cut import Command, Returned, Witnessed, why_other_volume
+from .protocol import Seen
+from .witness import Witness
+
+BREAK_S = 120
+"""How long the connection may last after the cut command. Some commands return before they take effect."""
+UNCHANGED_S = 60
+"""How long a host may continue to answer with the same boot ID. The network of a host may be cut before its power."""
+MOUNT_S = 120
+"""How long a host may take to mount its file systems when it answers again."""
+PAUSE_S = 2
+BROKE = "the connection to the tester broke before the cut"
+
+Look = Callable[[], tuple[Mapping[str, Any] | None, str]]
+
+
+@dataclass(frozen=True)
+class Host:
+    """A host whose power is cut: its boot_id and the facts of its file system ``before`` the cut, the commands that
+    start its tester and its guard, the options of the tester (as for ``Reader``), and the command that cuts its power.
+    ``problem`` is the reason why the tester cannot be started; empty if it can be.
+
+    ``look`` returns the same facts after the cut, or None and the reason if the host does not answer.
+    """
+
+    before: Mapping[str, Any]
+    cut: Callable[[], CommandResult]
+    look: Look
+    stream: Sequence[bytes | str] = ()
+    guard: Sequence[bytes | str] = ()
+    asked: Mapping[str, object] = field(default_factory=dict)
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Times:
+    """How many seconds the tester may take to write its files, how long it writes before the cut, and how long the host
+    may take to come back."""
+
+    ready_s: float
+    after_s: float
+    wait_s: float
+
+
+class PowerCut:
+    """Cuts the power of a host. ``say`` is called with sentences about what is done, and the power is not cut if
+    ``is_abandoned`` returns True, because the controller has ended."""
+
+    def __init__(self, host: Host, times: Times, say: Callable[[str], None], is_abandoned: Callable[[], bool]) -> None:
+        self._host, self._times, self._say, self._is_abandoned = host, times, say, is_abandoned
+
+    def run(self) -> tuple[Command, Witnessed, Returned]:
+        """Return what became of the command, of the connection and of the host. Never raises because of the host."""
+        command, witnessed = self._write_and_cut()
+        is_cut = command.done and witnessed.broken
+        if is_cut:
+            self._say(f"the connection is lost; waiting for the host for up to {self._times.wait_s:g} s")
+        return command, witnessed, self._wait_for_return(is_cut)
+
+    def _write_and_cut(self) -> tuple[Command, Witnessed]:
+        problem = self._host.problem
+        try:
+            witness = None if problem else Witness(self._host.stream, self._host.asked)
+        except OSError as error:
+            problem = f"the connection to the tester cannot be started: {error.strerror or error}"
+        if problem:
+            return Command(problem=problem), Witnessed(Seen(), early=True, problem=problem)
+        try:
+            command = self._cut(witness)
+            witness.wait(lambda: False, min(BREAK_S, self._times.wait_s) if command.done else 0)
+            is_broken = witness.is_over
+        finally:
+            witness.stop()
+        return command, Witnessed(
+            witness.seen,
+            broken=is_broken,
+            early=not command.done,
+            problem=witness.problem,
+            said=witness.said(),
+            status=witness.status,
+            lost_ns=witness.lost_ns,
+        )
+
+    def _cut(self, witness: Witness) -> Command:
+        """Wait while the tester writes, and cut the power."""
+        if not witness.wait(lambda: witness.seen.ready or self._is_abandoned(), self._times.ready_s):
+            slow = f"the tester had not written its files after {self._times.ready_s:.0f} s"
+            return Command(problem=self._why_over(witness) or slow)
+        witness.wait(self._is_abandoned, self._times.after_s)
+        if why := self._why_over(witness):
+            return Command(problem=why)
+        with guarded(self._host.guard) as guard:
+            # The power is cut immediately after the last of these checks.
+            if why := guard.refusal() or self._why_not(witness):
+                return Command(problem=why)
+            return Command(True, **vars(self._host.cut()))
+
+    def _why_over(self, witness: Witness) -> str:
+        if self._is_abandoned():
+            return "Ansible ended before the cut"
+        return (witness.problem or BROKE) if witness.is_over else ""
+
+    def _why_not(self, witness: Witness) -> str:
+        """Return the reason if no tester is seen to write; otherwise empty."""
+        why = self._why_over(witness)
+        return why or ("" if witness.seen.acknowledged_writes else "no write was acknowledged before the cut")
+
+    def _wait_for_return(self, must_boot: bool) -> Returned:
+        """Wait until the host answers; if it ``must_boot``, with another boot ID and the same file system."""
+        begin_s, wait_s, before = time.monotonic(), self._times.wait_s, self._host.before
+        mount_s, after, problem = 0.0, None, ""
+        while True:
+            found, why = self._host.look()
+            waited_s = time.monotonic() - begin_s
+            problem = str(found.get("problem") or "") if found else why
+            if found:
+                after = found
+                if not must_boot:
+                    break
+                if is_booted(before, after):
+                    mount_s = mount_s or min(wait_s, waited_s + MOUNT_S)
+                    if waited_s > mount_s or not (problem or why_other_volume(before, after)):
+                        break
+                elif waited_s > min(wait_s, UNCHANGED_S):
+                    break
+            if waited_s > wait_s:
+                break
+            time.sleep(PAUSE_S)
+        return Returned(before, after, problem, time.monotonic() - begin_s)
+
+
+def is_booted(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    return bool(after.get("boot_id")) and after["boot_id"] != before.get("boot_id")
