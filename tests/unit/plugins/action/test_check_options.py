@@ -9,7 +9,6 @@ from __future__ import annotations
 import types
 
 import pytest
-from ansible.errors import AnsibleError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils import _option_meanings as option_meanings
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import check_options
 
@@ -199,45 +198,6 @@ def test_names_may_be_accepted(check, accept):
     assert check({"a": {"logdisk_accept_names": ["gate_mine"]}, "b": {"gate_mine": 1}}) == FOUND_NOTHING
 
 
-def test_names_of_hosts_variables_are_warned_of_once(check):
-    hosts = {f"h{number}": {"gate_profil": "look"} for number in range(7)}
-    answer = check(hosts, extra={"observe_colour": 1})
-    assert answer["problems"] == []
-    assert answer["logdisk"] == {
-        "schema": 1,
-        "kind": "names",
-        "warnings": [
-            "gate_profil is not an option, gate_profile was probably meant (h0, h1, h2, h3, h4 and 2 more)",
-            (
-                "observe_colour is not an option of this collection; list it in logdisk_accept_names if it "
-                "is yours (an extra variable)"
-            ),
-        ],
-    }
-
-
-def test_warnings_are_counted_if_there_are_many(check):
-    said = check({"a": {f"gate_own_{number}": 1 for number in range(30)}})["logdisk"]["warnings"]
-    assert len(said) == check_options.MOST_WARNINGS + 1 and said[-1] == "10 more names resemble those of options"
-
-
-def test_a_pattern_that_cannot_be_evaluated_is_a_problem(check):
-    class Broken(dict):
-        def __getitem__(self, name):
-            if name == "certify_hosts":
-                raise AnsibleError("'nothing' is undefined")
-            return super().__getitem__(name)
-
-    task_vars = {"a": Broken(certify_hosts="{{ nothing }}")}
-    hostvars = {**task_vars, "localhost": {}}
-    plugin = check_options.Step.__new__(check_options.Step)
-    play = types.SimpleNamespace(get_vars=dict)
-    plugin._loader, plugin._task = None, types.SimpleNamespace(get_play=lambda: play)
-    asked = {"hosts": ["a"], "not_of_hosts": [], "kind": ""}
-    said = plugin._said(asked, (), {"hostvars": hostvars, "inventory_hostname": "a"})
-    assert said.problems == {"a": ["certify_hosts: 'nothing' is undefined"]}
-
-
 def test_all_that_is_wrong_with_the_answers_is_said_at_once(check):
     """All problems are reported, no matter whether they are found by the type of an option, by its meaning, or by the
     requirements of the whole run."""
@@ -368,12 +328,6 @@ def test_another_profile_as_an_extra_variable_contradicts_a_look(check, own):
         "a, b: gate_profile, an extra variable, contradicts sweep_preset: look, which always has gate_profile: look. "
         "Leave gate_profile out of the extra variables, or leave sweep_preset out and set the other options of the "
         "sweep themselves"
-    )
-
-
-def test_an_unknown_preset_is_refused(check):
-    assert "a: sweep_preset: 'lok' is not one of certify, look" in problem_in(
-        check({"a": {"sweep_preset": "lok"}}, meanings=True, kind="measurement")
     )
 
 

@@ -58,16 +58,6 @@ def start(monkeypatch, tmp_path):
     return started
 
 
-def test_the_only_queue_manager_is_that_of_the_common_options(start):
-    result, sent, dummy = start()
-    assert sent == [{"queue_manager": "QM9", "volume": "log", "url": ONE["url"]}]
-    assert (result["state"], list(result["volumes"]), result["observed"]["log"]["facts"]["queue_manager"]) == (
-        "running",
-        ["log"],
-        "QM9",
-    )
-
-
 def test_each_queue_manager_is_started_with_its_own_endpoint(start):
     result, sent, dummy = start(queue_managers=SEVERAL)
     assert sent == [

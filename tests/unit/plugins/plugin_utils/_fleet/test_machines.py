@@ -29,21 +29,9 @@ def test_one_machine_has_one_identity(other, same):
     assert sorted(found) == (["db01", "db01-alias"] if same else [])
 
 
-def test_the_sentence_names_every_name_and_the_machine():
-    found = doubles(dict.fromkeys(("c", "a", "b"), DB01))
-    assert set(found.values()) == {
-        "a, b and c are the same machine (hostname db01, machine-id 0f3c): name it once in the inventory, or exclude "
-        "the other names with certify_hosts"
-    }
-
-
 def test_a_machine_without_a_machine_id_is_known_by_boot_and_name():
     plain = {**DB01, "machine_id": ""}
     assert "the same machine (hostname db01):" in doubles({"a": plain, "b": plain})["a"]
-
-
-def test_hosts_that_were_not_probed_are_nobody():
-    assert doubles({"a": {}, "b": {}, "c": {"hostname": "c"}, "d": {"hostname": "c"}}) == {}
 
 
 def test_what_a_host_says_of_itself_is_made_harmless():

@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import functools
-import multiprocessing
 import time
 import types
 
@@ -16,7 +14,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress impo
     fleet_line,
     is_watched,
     line_times,
-    say,
     show,
 )
 
@@ -58,23 +55,6 @@ def test_what_a_host_says_cannot_break_the_line(progress):
         fleet_line({"a": host(log={"state": "running", "progress": progress})}, 0)
         == "logdisk: 0/1 hosts done, 0 %, finishing"
     )
-
-
-@pytest.mark.parametrize(
-    "name, expected",
-    [
-        ("json", True),
-        ("ansible.posix.jsonl", True),
-        ("ndjson", True),
-        ("default", False),
-        (None, False),
-    ],
-)
-def test_nothing_is_said_where_json_is_printed(monkeypatch, name, expected):
-    said = []
-    monkeypatch.setattr(constants, "DEFAULT_STDOUT_CALLBACK", name)
-    say(types.SimpleNamespace(display=lambda text, color: said.append(text)), "text")
-    assert said == ([] if expected else ["text"])
 
 
 TERMINAL = types.SimpleNamespace(isatty=lambda: True)
@@ -150,24 +130,3 @@ def test_the_lines_of_hosts_are_bounded_for_the_whole_fleet(monkeypatch):
     )
     monkeypatch.setattr(progress, "shown_as", progress.NONE)
     assert progress.room_of(1) == 0
-
-
-@pytest.mark.parametrize(("in_worker", "by"), [(True, ["core"]), (False, ["runner", "core"])])
-def test_a_worker_prints_past_the_wrapper_of_a_runner(monkeypatch, in_worker, by):
-    """The wrapper writes to standard output, which a worker must not use. ansible-core's own wrapper of the method
-    remains in use."""
-    called = []
-    core = {"__name__": progress.ANSIBLE_DISPLAY, "called": called}
-    exec("def display(self, text, **how): called.append('core')", core)
-
-    @functools.wraps(core["display"])
-    def of_runner(display, text, **how):
-        called.append("runner")
-        return core["display"](display, text, **how)
-
-    class Display:
-        display = of_runner
-
-    monkeypatch.setattr(multiprocessing, "parent_process", lambda: object() if in_worker else None)
-    say(Display(), "a line")
-    assert called == by

@@ -41,13 +41,6 @@ def test_isolated_hosts_of_a_pool_never_overlap_and_pools_run_side_by_side():
     assert starts["c"] == min(starts.values())
 
 
-def test_an_instant_that_is_given_is_that_of_the_first_hosts():
-    hosts = {"a": {**HOST, "pool": "p"}, "b": {**HOST, "pool": "p"}, "c": {**HOST, "pool": "q"}}
-    assert start_times("together", 1000.0, hosts, 5000.5) == dict.fromkeys("abc", 5000.5)
-    starts = start_times("isolated", 1000.0, hosts, 5000.5)
-    assert (starts["a"], starts["c"]) == (5000.5, 5000.5) and starts["b"] > 5010.5
-
-
 def test_no_host_has_no_start():
     assert start_times("together", 0.0, {}) == {}
 

@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import plan as _plan
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import read_volumes
@@ -65,11 +63,6 @@ def test_what_a_volume_leaves_out_falls_back_to_the_variables():
         "sets": ["name", "path"],
     }
     assert {key: second[key] for key in TWO} == TWO
-
-
-@pytest.mark.parametrize("write", [json.dumps, lambda volumes: "- {name: log1, path: /a}\n"])
-def test_the_string_of_a_survey_is_read(write):
-    assert read(write([ONE])) == read([ONE])
 
 
 @pytest.mark.parametrize(
@@ -135,11 +128,6 @@ def test_paths_that_only_begin_alike_are_two():
 def test_a_bad_value_is_named_by_volume_and_key(changes, said):
     with pytest.raises(OptionError, match=said):
         planned(ONE, {**TWO, **changes})
-
-
-def test_a_bad_variable_is_named_as_such_for_a_volume_that_falls_back_to_it():
-    with pytest.raises(OptionError, match=r"^sweep_file_size: "):
-        planned(ONE, TWO, sweep_file_size="many")
 
 
 def test_each_volume_has_a_plan_of_its_own():
