@@ -155,17 +155,6 @@ def test_each_volume_has_a_plan_of_its_own():
     )
 
 
-def test_a_host_with_one_volume_takes_its_time():
-    host = planned()
-    (volume,) = host["volumes"]
-    alone = _plan.make_plan(SWEEP, 1, {}, 600)
-    part = {"path": "/var/tmp/logdisk", "places": [], "footprint_bytes": 1 << 30, "direct_sizes_bytes": [4096, 1 << 20]}
-    assert volume == {**DEFAULTS, **alone, "parts": [part], "devices": [], "start_offset_s": 0.0}
-    assert {key: host[key] for key in ("planned_s", "certify_s", "format_s", "deadline_s", "sweep_duration")} == {
-        key: volume[key] for key in ("planned_s", "certify_s", "format_s", "deadline_s", "sweep_duration")
-    }
-
-
 @pytest.mark.parametrize("order", _plan.ORDERS)
 def test_the_times_of_a_host_are_those_of_its_volumes(order):
     host = planned(ONE, TWO, {"name": "log3", "path": "/c", "block_sizes": ["4K"]}, order=order)
