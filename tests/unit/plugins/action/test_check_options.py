@@ -9,6 +9,7 @@ from __future__ import annotations
 import types
 
 import pytest
+from ansible.errors import AnsibleError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils import _option_meanings as option_meanings
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import check_options
 
@@ -196,6 +197,28 @@ def test_names_may_be_accepted(check, accept):
     )
     assert answer == FOUND_NOTHING
     assert check({"a": {"logdisk_accept_names": ["gate_mine"]}, "b": {"gate_mine": 1}}) == FOUND_NOTHING
+
+
+def test_warnings_are_counted_if_there_are_many(check):
+    said = check({"a": {f"gate_own_{number}": 1 for number in range(30)}})["logdisk"]["warnings"]
+    assert len(said) == check_options.MOST_WARNINGS + 1 and said[-1] == "10 more names resemble those of options"
+
+
+def test_a_pattern_that_cannot_be_evaluated_is_a_problem(check):
+    class Broken(dict):
+        def __getitem__(self, name):
+            if name == "certify_hosts":
+                raise AnsibleError("'nothing' is undefined")
+            return super().__getitem__(name)
+
+    task_vars = {"a": Broken(certify_hosts="{{ nothing }}")}
+    hostvars = {**task_vars, "localhost": {}}
+    plugin = check_options.Step.__new__(check_options.Step)
+    play = types.SimpleNamespace(get_vars=dict)
+    plugin._loader, plugin._task = None, types.SimpleNamespace(get_play=lambda: play)
+    asked = {"hosts": ["a"], "not_of_hosts": [], "kind": ""}
+    said = plugin._said(asked, (), {"hostvars": hostvars, "inventory_hostname": "a"})
+    assert said.problems == {"a": ["certify_hosts: 'nothing' is undefined"]}
 
 
 def test_all_that_is_wrong_with_the_answers_is_said_at_once(check):

@@ -211,3 +211,7 @@ def test_a_host_that_is_only_asked_is_not_collected_and_never_fails(looked):
 def test_tables_that_are_not_accepted_are_not_cleaned_up(looked):
     result, done = looked("finished", collected={"failed": True, "msg": "no", "kept": ["log"]})
     assert result["failed"] and done == ["ask", "file"]
+
+
+def test_a_host_is_collected_once(looked):
+    assert looked("finished", known=COLLECTED)[1] == []

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import functools
+import multiprocessing
 import time
 import types
 
@@ -14,6 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress impo
     fleet_line,
     is_watched,
     line_times,
+    say,
     show,
 )
 
@@ -130,3 +133,24 @@ def test_the_lines_of_hosts_are_bounded_for_the_whole_fleet(monkeypatch):
     )
     monkeypatch.setattr(progress, "shown_as", progress.NONE)
     assert progress.room_of(1) == 0
+
+
+@pytest.mark.parametrize(("in_worker", "by"), [(True, ["core"]), (False, ["runner", "core"])])
+def test_a_worker_prints_past_the_wrapper_of_a_runner(monkeypatch, in_worker, by):
+    """The wrapper writes to standard output, which a worker must not use. ansible-core's own wrapper of the method
+    remains in use."""
+    called = []
+    core = {"__name__": progress.ANSIBLE_DISPLAY, "called": called}
+    exec("def display(self, text, **how): called.append('core')", core)
+
+    @functools.wraps(core["display"])
+    def of_runner(display, text, **how):
+        called.append("runner")
+        return core["display"](display, text, **how)
+
+    class Display:
+        display = of_runner
+
+    monkeypatch.setattr(multiprocessing, "parent_process", lambda: object() if in_worker else None)
+    say(Display(), "a line")
+    assert called == by

@@ -50,6 +50,11 @@ def test_what_is_not_an_instant_is_refused(value):
         read_start_at(value)
 
 
+@pytest.mark.parametrize("now, least_s", [(AT - 60, 60), (AT - 24 * 3600, 60)])
+def test_an_instant_that_can_be_kept_is_accepted(now, least_s):
+    assert start_problem(AT, now, least_s) == ""
+
+
 @pytest.mark.parametrize(
     "now, least_s, words",
     [

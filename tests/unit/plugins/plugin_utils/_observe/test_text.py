@@ -76,6 +76,12 @@ def test_an_observation_that_goes_on_only_adds_lines():
         assert part == whole[: len(part)]
 
 
+def test_titles_come_again():
+    many = Observation("bpftrace", intervals=tuple(exact(number, 1, 1000, 1000, 1000) for number in range(25)))
+    lines = live_lines(many)
+    assert [index for index, line in enumerate(lines) if "AvgTime" in line] == [1, 12, 23]
+
+
 def test_what_is_not_known_is_a_dash():
     rolling = Observation(
         "amqsrua",
