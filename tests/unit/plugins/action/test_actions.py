@@ -177,6 +177,20 @@ def test_a_volume_without_tables_costs_its_neighbour_nothing(ordered):
     assert directory.missing() == []
 
 
+def test_without_any_tables_each_volume_has_its_own_reason(ordered):
+    directory, _order = ordered
+    directory.volumes.write("h7", [{"name": "a"}, {"name": "b"}])
+    result = collected(
+        directory,
+        {"volumes": {"a": {"state": "dead", "error": "signal 9"}, "b": {"state": "running", "error": "still running"}}},
+    )
+    assert result["failed"] and (result["msg"], result["kept"]) == ("signal 9; still running", [])
+    assert {record.volume: record.reasons[0] for record in list(judged_records(directory))} == {
+        "a": "collect: signal 9",
+        "b": "collect: still running",
+    }
+
+
 def test_what_cannot_be_filed_says_what_to_do(ordered, monkeypatch):
     directory, order = ordered
     directory.orders.write(order)

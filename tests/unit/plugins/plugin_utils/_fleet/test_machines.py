@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.machines import doubles
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.machines import disagree, doubles
 
 DB01 = {"machine_id": "0f3c", "boot_id": "11-22", "hostname": "db01"}
 
@@ -39,3 +39,9 @@ def test_what_a_host_says_of_itself_is_made_harmless():
     sentence = doubles({"a": rude, "b": rude})["a"]
     assert sentence.isprintable()
     assert len(sentence) < 500
+
+
+@pytest.mark.parametrize(("far", "near", "expected"), [(2, 1, True), (1, 1, False), (0, 1, False)])
+def test_the_clock_of_the_controller_is_doubted_only_by_most_hosts(far, near, expected):
+    facts = [{"clock_offset_s": offset, "clock_offset_error_s": 0.1} for offset in (*[3600.0] * far, *[0.0] * near)]
+    assert disagree([*facts, {}]) is expected
