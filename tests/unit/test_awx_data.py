@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
 
 import pytest
 import yaml
@@ -16,7 +15,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps.status import status_outcome
 from fake_awx import data
 from fake_awx.project import ROOT, playbooks, project_files
-from fake_awx.rules import message_errors, prompt_errors, render_message, rule_errors, survey_error
+from fake_awx.rules import render_message
 
 DATA = data.load()
 TEMPLATES = {template["name"]: template for template in DATA["controller_templates"]}
@@ -27,8 +26,6 @@ QUESTIONS = [
     for name, survey in SURVEYS.items()
     for question in survey["spec"]
 ]
-# The names of the variables in infra.aap_configuration.
-KNOWN = {"credential_types", "notifications", "projects", "inventories", "templates", "workflows", "schedules"}
 NODES = {node["identifier"]: node for workflow in WORKFLOWS.values() for node in workflow["workflow_nodes"]}
 
 
@@ -41,17 +38,8 @@ def options():
     return found
 
 
-def test_the_variables_are_those_of_infra_aap_configuration():
-    assert {name.removeprefix("controller_") for name in DATA} == KNOWN
-
-
 def test_every_playbook_is_offered():
     assert {template["playbook"] for template in TEMPLATES.values()} <= playbooks(ROOT, project_files())
-
-
-@pytest.mark.parametrize("name", SURVEYS)
-def test_surveys_are_accepted(name):
-    assert survey_error(SURVEYS[name]) == ""
 
 
 @pytest.mark.parametrize(("name", "question"), QUESTIONS)
@@ -77,28 +65,6 @@ def test_every_template_takes_a_limit(name):
 @pytest.mark.parametrize("name", ["logdisk collect", "logdisk report", "logdisk recertify"])
 def test_templates_that_take_any_variable(name):
     assert TEMPLATES[name]["ask_variables_on_launch"]
-
-
-@pytest.mark.parametrize("schedule", DATA["controller_schedules"], ids=lambda schedule: schedule["name"])
-def test_schedules_are_accepted(schedule):
-    assert rule_errors(schedule["rrule"]) == []
-    name = schedule["unified_job_template"]
-    questions = SURVEYS.get(name, {}).get("spec", [])
-    assert prompt_errors({**TEMPLATES, **WORKFLOWS}[name], questions, {"extra_data": schedule.get("extra_data")}) == {}
-
-
-def test_the_week_begins_on_its_day():
-    (weekly,) = [schedule["rrule"] for schedule in DATA["controller_schedules"] if "WEEKLY" in schedule["rrule"]]
-    start = datetime.strptime(re.search(r"\d{8}T\d{6}", weekly).group(), "%Y%m%dT%H%M%S")
-    assert weekly.endswith("BYDAY=" + start.strftime("%A")[:2].upper())
-
-
-@pytest.mark.parametrize("identifier", NODES)
-def test_nodes_are_accepted(identifier):
-    node = NODES[identifier]
-    template = TEMPLATES[node["unified_job_template"]["name"]]
-    prompts = {name: node.get(name) for name in ("job_slice_count", "limit", "extra_data")}
-    assert prompt_errors(template, SURVEYS[template["name"]]["spec"], prompts, inventory_hosts=0) == {}
 
 
 def test_the_workflow_ends_with_the_verdict_whatever_happens():
@@ -157,10 +123,6 @@ def sent(kind, event="error", **job):
     )
 
 
-def test_the_notification_is_accepted():
-    assert message_errors(NOTIFICATION["messages"]) == []
-
-
 def test_the_notification_carries_the_verdict():
     job = {"status": "failed", "artifacts": {"logdisk_17": FAILED}}
     assert (
@@ -178,14 +140,6 @@ def test_the_notification_carries_the_verdict():
     ):
         assert text in body
     assert "\n\n" not in body.strip()
-
-
-def test_the_notification_of_a_run_that_certifies():
-    passed = {**FAILED, "verdict": "pass", "certified": True, "counts": {"pass": 20}, "reasons": []}
-    assert (
-        sent("message", "success", status="successful", artifacts={"logdisk_17": passed})
-        == "logdisk: pass (20 pass), certified, logdisk report 17 successful"
-    )
 
 
 def test_the_notification_says_what_failed_a_job_in_spite_of_its_verdict():

@@ -15,7 +15,7 @@ from importlib import import_module
 import pytest
 from ansible.errors import AnsibleActionFail, AnsibleConnectionFailure, AnsibleError
 from ansible.utils.display import Display
-from ansible_collections.mqops.logdisk.plugins.action import build, cleanup, probe, workspace
+from ansible_collections.mqops.logdisk.plugins.action import cleanup, probe, workspace
 from ansible_collections.mqops.logdisk.plugins.callback import report
 from ansible_collections.mqops.logdisk.plugins.plugin_utils import _steps
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import (
@@ -28,7 +28,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import order as _order
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import progress
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.outcome import Place
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.plan import of_tester
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.measurement import opening
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import role_defaults
@@ -53,12 +52,6 @@ ACTIONS = "ansible_collections.mqops.logdisk.plugins.action"
 
 def packed(data):
     return base64.b64encode(zlib.compress(data)).decode()
-
-
-def test_tables_arrive_as_they_were():
-    assert collect.unpack_tables({"run.csv": packed(b"key,value\n"), "evil.sh": packed(b"x")}) == {
-        "run.csv": b"key,value\n"
-    }
 
 
 @pytest.mark.parametrize(
@@ -458,16 +451,6 @@ def test_a_tester_is_held_against_what_the_controller_has(
     )
 
 
-def test_the_tester_of_a_run_is_inspected_by_the_options_of_the_run():
-    asked = {**role_defaults(), "workspace_owner": "mqm", "sweep_state_dir": "~/s", "workspace_mqs_ini": "/m.ini"}
-    sent = action(probe, {}).as_single_values({"options": of_tester(asked, discover=True), "source_dir": SOURCES}, {})
-    assert [sent[key] for key in ("directory", "user", "state_dir", "mqs_ini", "discover", "method")] == [
-        *("~/s", "mqm", "~/s", "/m.ini", True, "compile")
-    ]
-    elsewhere = of_tester({**asked, "tester_dir": "/opt/t"})
-    assert action(probe, {}).as_single_values({"options": elsewhere}, {})["directory"] == "/opt/t"
-
-
 def test_what_root_creates_belongs_to_the_user_of_the_tester():
     def asked(privileged, **options):
         given = {"options": {**role_defaults(), **options}, "volumes": [], "facts": {"user": "mqm"}}
@@ -493,21 +476,6 @@ def test_hosts_that_lack_a_tester_or_a_workspace_and_doubles_are_named():
     found = machines.Step.answer(None, {"hosts": list(hostvars)}, {"hostvars": hostvars})
     assert (found["waiting"], list(found["doubles"])) == (["b", "d", "e"], ["d", "e"])
     assert found["without_workspace"] == ["b", "d", "e"]
-
-
-def test_what_is_known_of_a_host_stays_known_when_its_tester_is_built():
-    facts = {"user": "u", "architecture": "x86_64"}
-    known = {"facts": facts, "called_s": [1.0, 2.0], "path": "/t", "source_hash": "", "changed": False}
-    plugin = action(build, {})
-    given = plugin.as_single_values({"source_dir": SOURCES, "options": role_defaults(), "known": known}, {})
-    sent = plugin.prepare(given, {})
-    assert (sent["path"], sent["compiler"], sent["method"]) == ("/t", "cc", "compile")
-    assert not {"known", "options", "architecture"} & set(sent)
-    assert plugin.take_in({"changed": True, "path": "/t", "source_hash": "ab"}, {}) == {
-        **known,
-        "changed": True,
-        "source_hash": "ab",
-    }
 
 
 def event(action_name, key, attribute="task", step="gate"):
@@ -647,28 +615,6 @@ def test_a_parameter_is_what_all_hosts_have_or_said_to_differ(one, other, expect
     )
 
 
-def test_a_parameter_that_the_profile_decides_is_what_became_of_it():
-    plans = {
-        name: {"sweep_duration": seconds, "sweep_files": 99, "options": DEFAULTS}
-        for name, seconds in (("a", 600), ("b", 600), ("c", 60))
-    }
-    alike = {name: plans[name] for name in ("a", "b")}
-    assert open_run._parameters(KINDS["measurement"], alike, "all")["parameters"]["sweep_duration"] == 600
-    found = open_run._parameters(KINDS["measurement"], plans, "all")
-    assert (found["parameters"]["sweep_duration"], found["parameters"]["sweep_files"]) == (VARIES, 16)
-    assert found["host_parameters"] == {
-        host: {"sweep_duration": plan["sweep_duration"]} for host, plan in plans.items()
-    }
-
-
-@pytest.mark.parametrize(
-    "kind, expected",
-    [("measurement", ["fail", "inconclusive", "unqualified"]), ("observation", ["fail", "inconclusive"])],
-)
-def test_the_gate_does_not_stop_an_observation_for_what_it_cannot_prove(kind, expected):
-    assert open_run.stops_gate(["fail", "inconclusive", "unqualified"], KINDS[kind]) == expected
-
-
 @pytest.mark.parametrize("variables", [{"locks_plan": {}, "sweep_plan": {"options": {}}}, {}])
 def test_a_run_of_another_kind_than_the_playbook_plans_is_refused(variables):
     with pytest.raises(open_run.SettingsError, match=r"^h1: nothing was planned for a run of the kind locks: leave "):
@@ -766,15 +712,6 @@ def test_a_message_names_the_place_of_the_report_that_outlives_the_job(monkeypat
     monkeypatch.setattr(gate, "vanishes", lambda path: True)
     assert gate.shown_place(Place("/reports/1", kept=True)) == "playbooks/report.yml -e report_run=1"
     assert gate.shown_place(Place("/reports/1")) == "the summary of run 1"
-
-
-def test_the_message_of_a_failed_task_fits_a_line():
-    """Before the message, Ansible prints up to 40 characters of its own."""
-    long = host_entry("h" * 250, "inconclusive", True)
-    (text,) = gate.failing_hosts(
-        {"hosts": [long]}, Place("/home/ansible/storage/reports/20261121T104935Z-1f0c2a")
-    ).values()
-    assert 120 < len(text) <= progress.WIDEST - 40
 
 
 def test_each_reason_has_its_own_verdict(tmp_path):

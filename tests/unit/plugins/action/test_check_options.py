@@ -199,23 +199,6 @@ def test_names_may_be_accepted(check, accept):
     assert check({"a": {"logdisk_accept_names": ["gate_mine"]}, "b": {"gate_mine": 1}}) == FOUND_NOTHING
 
 
-def test_names_of_hosts_variables_are_warned_of_once(check):
-    hosts = {f"h{number}": {"gate_profil": "look"} for number in range(7)}
-    answer = check(hosts, extra={"observe_colour": 1})
-    assert answer["problems"] == []
-    assert answer["logdisk"] == {
-        "schema": 1,
-        "kind": "names",
-        "warnings": [
-            "gate_profil is not an option, gate_profile was probably meant (h0, h1, h2, h3, h4 and 2 more)",
-            (
-                "observe_colour is not an option of this collection; list it in logdisk_accept_names if it "
-                "is yours (an extra variable)"
-            ),
-        ],
-    }
-
-
 def test_warnings_are_counted_if_there_are_many(check):
     said = check({"a": {f"gate_own_{number}": 1 for number in range(30)}})["logdisk"]["warnings"]
     assert len(said) == check_options.MOST_WARNINGS + 1 and said[-1] == "10 more names resemble those of options"
@@ -368,12 +351,6 @@ def test_another_profile_as_an_extra_variable_contradicts_a_look(check, own):
         "a, b: gate_profile, an extra variable, contradicts sweep_preset: look, which always has gate_profile: look. "
         "Leave gate_profile out of the extra variables, or leave sweep_preset out and set the other options of the "
         "sweep themselves"
-    )
-
-
-def test_an_unknown_preset_is_refused(check):
-    assert "a: sweep_preset: 'lok' is not one of certify, look" in problem_in(
-        check({"a": {"sweep_preset": "lok"}}, meanings=True, kind="measurement")
     )
 
 

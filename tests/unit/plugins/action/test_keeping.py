@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 from ansible.errors import AnsibleActionFail
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import upload
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.upload import UploadError, check_url, target
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.upload import UploadError, check_url
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import kept
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import JUDGED, STARTED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
@@ -360,9 +360,3 @@ def test_a_url_that_could_show_a_secret_or_is_not_encrypted_is_refused(url):
     with pytest.raises(UploadError, match="LOGDISK_UPLOAD_TOKEN") as caught:
         check_url(url)
     assert "hunter2" not in str(caught.value)
-
-
-def test_a_url_names_a_file_or_a_folder():
-    assert check_url("") == check_url(" ") == ""
-    assert target(check_url("https://h:8443/reports/"), "run1") == "https://h:8443/reports/run1.tar.gz"
-    assert target(check_url("https://[::1]/a@b/x.tgz"), "run1") == "https://[::1]/a@b/x.tgz"

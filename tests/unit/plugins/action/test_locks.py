@@ -26,14 +26,6 @@ def plan(**changes):
     return lock_plan.planned({**ASKED, **changes}, "db01", GROUPS)
 
 
-def test_a_plan():
-    found = plan(locks_confirm="db01", locks_cut_command="virsh destroy db01", locks_filter_port=20049)
-    assert found["lock_test"]["confirmed"] is True
-    assert (found["lock_test"]["partners"], found["lock_test"]["port"]) == (["db02"], 20049)
-    assert plan()["lock_test"]["confirmed"] is False
-    assert plan(locks_pair=[], locks_group="qm1")["lock_test"]["group"] == "qm1"
-
-
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
@@ -91,19 +83,6 @@ def directories(answers, plans=None):
     logs = {host: lock_pairs.logs_of(answer) for host, answer in answers.items()}
     pairs = pairs_of(plans, logs)
     return [pair.hosts for pair in pairs], *lock_pairs.volumes_of(plans, answers, logs, pairs)
-
-
-def test_hosts_that_name_nobody_are_tested_beside_the_log_that_they_share():
-    shared, own = queue_manager("QM1", "/MQHA/log"), queue_manager("QM2", "/var/mqm/log")
-    pairs, volumes, problems = directories(
-        {"db01": discovered(shared, own), "db02": discovered(shared), "db03": discovered()}
-    )
-    assert pairs == [("db01", "db02")]
-    assert {host: (each["path"], each["queue_managers"], each["expect_mount"]) for host, each in volumes.items()} == {
-        host: ("/MQHA/log/logdisk", ["QM1"], "/MQHA") for host in ("db01", "db02")
-    }
-    assert "no host under test shares a directory with db03: no queue manager was discovered" in problems["db03"]
-    assert plan(locks_pair=[])["lock_test"]["partners"] == []
 
 
 QM1, QM2 = queue_manager("QM1", "/MQHA/QM1"), queue_manager("QM2", "/MQHA/QM2")
@@ -210,20 +189,6 @@ def test_a_tester_does_not_end_before_the_longest_test():
     with pytest.raises(DefinitionError, match="at most 86400 seconds"):
         load_profile({"name": "mine", "limits": limits, "locks": {"load_s": 86_401}})
     assert lock_start.DEADLINE_S > 3 * 86_400
-
-
-def test_what_would_be_done_to_a_host():
-    pairs = [{"first": "db01", "second": "db02"}]
-    settings = {"server_address": "10.1.0.1"}
-    locks = plan(locks_confirm="db01", locks_cut_command="cut it", locks_server_command="fail over")["lock_test"]
-    assert lock_start.ready_sentence("db01", locks, pairs, settings) == (
-        "ready: the locks would be tested with db02. The host would be cut off from 10.1.0.1, port 2049, by a packet "
-        "filter, and its power would be cut with: cut it The command that makes the file server fail over would be: "
-        "fail over"
-    )
-    assert "would not be cut off, because locks_confirm" in lock_start.ready_sentence(
-        "db02", plan()["lock_test"], pairs, settings
-    )
 
 
 def test_what_a_host_says_is_not_shown_as_it_is(monkeypatch):

@@ -92,6 +92,8 @@ def test_after_the_expected_end_all_that_are_left_are_polled(waited):
     assert (answer["look_at"], answer["given_up"], answer["over"]) == (["b", "c"], [], True)
     answer, dummy = waited(299.0, {"b": RUNNING}, polls=20)
     assert (answer["look_at"], answer["given_up"]) == (["b"], ["b"])
+    # The last wait ends exactly at this time.
+    assert waited(250.0, {"b": RUNNING}, polls=59)[0]["given_up"] == ["b"]
 
 
 def test_nothing_is_waited_for_if_all_are_collected(waited):

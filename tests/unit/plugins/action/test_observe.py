@@ -58,28 +58,6 @@ def start(monkeypatch, tmp_path):
     return started
 
 
-def test_the_only_queue_manager_is_that_of_the_common_options(start):
-    result, sent, dummy = start()
-    assert sent == [{"queue_manager": "QM9", "volume": "log", "url": ONE["url"]}]
-    assert (result["state"], list(result["volumes"]), result["observed"]["log"]["facts"]["queue_manager"]) == (
-        "running",
-        ["log"],
-        "QM9",
-    )
-
-
-def test_each_queue_manager_is_started_with_its_own_endpoint(start):
-    result, sent, dummy = start(queue_managers=SEVERAL)
-    assert sent == [
-        {"queue_manager": "QM1", "volume": "QM1", "url": ONE["url"]},
-        {"queue_manager": "QM2", "volume": "log2", "url": SEVERAL[1]["url"]},
-    ]
-    assert {volume: each["facts"]["queue_manager"] for volume, each in result["observed"].items()} == {
-        "QM1": "QM1",
-        "log2": "QM2",
-    }
-
-
 def test_one_that_cannot_be_observed_has_its_record_and_the_others_are_started(start):
     result, dummy, directory = start("QM1", queue_managers=SEVERAL)
     assert list(result["observed"]) == ["log2"]

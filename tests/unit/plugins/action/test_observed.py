@@ -55,13 +55,6 @@ def test_what_the_source_says_about_an_early_end_is_kept(tmp_path):
     assert record.worker_names == []  # no queue manager is known
 
 
-def test_how_the_observer_ended_comes_first(tmp_path):
-    assert (
-        filed(tmp_path, TEXTS, end="stopped", reason="it was ended by request").kind_data["ending"]
-        == "it was ended by request"
-    )
-
-
 @pytest.mark.parametrize(("give_up", "ask"), [(False, "poll"), (True, "finish")])
 def test_an_observation_is_cut_off_only_when_its_host_is_given_up(tmp_path, give_up, ask):
     """bpftrace needs some seconds to begin and to end, in addition to the duration."""

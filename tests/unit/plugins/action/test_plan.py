@@ -109,25 +109,6 @@ def test_streams_are_not_discovered(directory):
     )
 
 
-@pytest.mark.parametrize(
-    "more, problem",
-    [
-        ({"sweep_workload": False}, "A workload is a name, a path or a dictionary, not False."),
-        ({"workspace_path": "fut"}, "workspace_path must be an absolute, normalized path below /, not 'fut'"),
-        (
-            {"workspace_queue_managers": ["QM 1"]},
-            "'QM 1' is not a valid queue manager name: use 1 to 48 letters, digits and the characters . _ / %",
-        ),
-        (
-            {"workspace_volume": "my log"},
-            "workspace_volume must be a short name of letters, digits and . _ -, not 'my log'",
-        ),
-    ],
-)
-def test_what_cannot_be_planned_is_a_problem_of_the_host(directory, more, problem):
-    assert plan(directory, **more)["problem"] == problem
-
-
 def test_a_host_of_which_nothing_can_be_planned_fails_with_the_reason(directory):
     answer = plan(directory, discovered={"queue_managers": [], "problems": []})
     assert answer["failed"] and answer["logdisk"]["stage"] == "discovery"
@@ -150,35 +131,6 @@ def test_variables_are_checked_before_anything_is_discovered(directory):
 
 
 ABSENT = {"name": "QM2", "problem": "the log directory /mq/QM2 has no files", "absent": True}
-
-
-def test_a_log_that_is_not_on_the_host_is_never_tested_on_another_disk(directory):
-    shown = []
-    answer = {"queue_managers": [found("QM1", 1), ABSENT], "problems": []}
-    planned = plan(directory, shown, discovered=answer)
-    assert [volume["name"] for volume in planned["volumes"]] == ["mq1"]
-    (record,) = list(judged_records(directory))
-    assert (record.volume, record.verdict, record.certified) == (
-        "QM2",
-        "error",
-        False,
-    ) and "workspace_discover_absent: skip" in record.reasons[0]
-
-
-def test_a_log_that_is_not_on_the_host_may_be_skipped(directory):
-    shown = []
-    planned = plan(
-        directory,
-        shown,
-        discovered={"queue_managers": [found("QM1", 1), ABSENT], "problems": []},
-        workspace_discover_absent="skip",
-    )
-    assert [volume["name"] for volume in planned["volumes"]] == ["mq1"]
-    assert directory.volumes.read("h7")[1] == {"name": "QM2", "skipped": True}
-    (record,) = list(judged_records(directory))
-    assert (record.volume, record.verdict, record.certified, record.error["skipped"]) == ("QM2", "warn", False, "QM2")
-    assert record.reasons == ["discovery: the log directory /mq/QM2 has no files"]
-    assert "SKIPPED: QM2" in shown[0]
 
 
 def test_a_passive_node_is_not_measured(directory):

@@ -158,12 +158,6 @@ def test_the_limit_of_slices_is_held_against_the_whole_inventory(reporting):
     assert "--limit of a slice names 'typo', which matches no host of the inventory" in wrong["failures"]["localhost"]
 
 
-def test_a_merge_without_runs_fails_every_host_that_a_limit_leaves(reporting):
-    result = reporting.report(limit="h1,h2", play_hosts=["h1", "h2"], workflow=SLICED)
-    assert result["failures"].keys() == {"h1", "h2"} and result["outcome"]["outcome"] == "internal"
-    assert "There is no run of workflow job 16 to merge" in result["failures"]["h2"]
-
-
 def test_a_run_that_cannot_be_found_may_contradict_those_that_are_merged(reporting):
     reporting.run("1", ["h1"], {"h1": GOOD})
     variables = {"awx_workflow_job_id": SLICED, "logdisk_7": {"run_id": "R7", "verdict": "fail"}}
@@ -196,14 +190,6 @@ def test_an_earlier_workflow_with_the_same_number_is_left_out(reporting):
     result = reporting.report(inventory=["h1", "h2"], workflow=SLICED)
     assert result["hosts"] == {"h1": "pass", "h2": "missing"}
     assert "Left out, because it is more than 7 days older than the newest run: R1." in reporting.said[0]
-
-
-def test_a_limit_leaves_out_what_no_run_has(reporting):
-    variables = sliced(reporting)
-    shutil.rmtree(os.path.join(reporting.report_dir, "R3"))
-    result = reporting.report(variables=variables, limit="h1,h2,h6")
-    assert sorted(result["hosts"]) == ["h1", "h2", "h4", "h5", "h6"]
-    assert RunDirectory.open(result["path"]).run["left_out_hosts"] == ["h3"]
 
 
 def test_without_a_shared_directory_the_history_has_the_runs(reporting, tmp_path):
@@ -263,18 +249,6 @@ def test_a_merged_run_decides_by_the_policy_that_is_given(reporting, given, fail
         )
         == failing
     )
-
-
-def test_a_merged_run_decides_even_if_its_runs_only_report(reporting):
-    policy = {"fail_on": ["fail"], "report_only": True, "valid_days": 90}
-    reporting.run("1", ["h1"], {"h1": SLOW}, policy=policy)
-    result = reporting.report(inventory=["h1"], workflow=SLICED)
-    assert list(result["failures"]) == ["h1"]
-    assert RunDirectory.open(result["path"]).run["policy"] == {
-        "fail_on": ["fail"],
-        "report_only": False,
-        "valid_days": 90,
-    }
 
 
 def test_a_merged_run_stops_at_all_that_one_of_its_runs_stops_at(reporting):
@@ -356,14 +330,6 @@ def test_a_single_run_is_rendered_again_with_its_own_verdict(reporting):
         and directory.verdict()["policy"] == before["policy"]
     )
     assert reporting.report()["path"] == directory.path
-
-
-def test_a_run_that_the_history_keeps_is_said_to_be_kept(reporting):
-    reporting.run(
-        "1", ["h1"], {"h1": GOOD}, history={"place": "postgresql://h/db", "required": True, "keep_report": True}
-    )
-    reporting.run("2", ["h2"], {"h2": GOOD})
-    assert [reporting.report(run=run_id)["logdisk"]["report_kept"] for run_id in ("R1", "R2")] == [True, False]
 
 
 def test_a_run_that_ended_before_its_gate_does_not_pass(reporting):

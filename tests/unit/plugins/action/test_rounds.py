@@ -229,15 +229,6 @@ def test_the_tables_of_another_round_are_not_accepted(tmp_path):
     assert fleet.directory.records.find("h1", "log").verdict == "error"
 
 
-def test_a_search_that_ends_by_its_bound_says_so(tmp_path):
-    found = Fleet(tmp_path, {"h1": 11}, rounds=3).climb()["h1", "log"]
-    assert (found.capacity["highest_passed"], found.capacity["next_load"]) == (8, 16)
-    assert found.notes == [
-        "The search for the capacity ended after 3 rounds: sweep_rounds allows no more. The next "
-        "load to try is 16 queue managers"
-    ]
-
-
 def test_that_a_search_has_ended_is_known_by_a_fact_and_not_by_what_the_note_says(tmp_path):
     fleet = Fleet(tmp_path, {"h1": 1, "h2": 11, "h3": 11}, rounds=3)
     fleet.round(fleet.round(fleet.round()))
@@ -271,15 +262,6 @@ def test_hosts_that_climb_together_stop_together(tmp_path):
     found = fleet.directory.records.find("h1", "log")
     assert (found.verdict, found.capacity["highest_passed"]) == ("inconclusive", None)
     assert "h2: this load point was not measured there" in found.reasons
-
-
-def test_a_run_without_a_search_has_one_round(tmp_path):
-    fleet = Fleet(tmp_path, {"h1": 11})
-    fleet.search = None
-    fleet.collect("h1", fleet.start("h1", {}))
-    assert fleet.decide()["loads"] == {}
-    assert not list((tmp_path / fleet.directory.run["run_id"] / "hosts/h1/log").glob("round-*"))
-    assert fleet.directory.records.find("h1", "log").facts.get("load_search") is None
 
 
 @pytest.mark.parametrize("hosts", [[], ["h1"]])

@@ -45,12 +45,6 @@ def test_all_hosts_start_at_the_common_instant(monkeypatch, start_at):
     assert {times["give_up_epoch_s"] for times in told["hosts"].values()} == {NOW + 30 + 200 + 30}
 
 
-def test_without_an_instant_they_start_as_soon_as_all_can(monkeypatch):
-    told, dummy = scheduled(monkeypatch, "")
-    starts = [(times["refusal"], times["start_epoch_s"]) for times in told["hosts"].values()]
-    assert starts == [("", NOW + 13)] * 2
-
-
 def test_hosts_that_cannot_be_ready_are_not_started_late(monkeypatch):
     told, said = scheduled(monkeypatch, NOW + 12)
     (refusal,) = {times["refusal"] for times in told["hosts"].values()}
@@ -87,13 +81,6 @@ def test_directories_are_kept_for_a_search_and_for_root(plan, layout, keeping):
     options = {"mode": "together", "hosts": ["h7", "h8"], "loads": None, "run_path": "/r/R", "start_at": ""}
     told = plugin.answer(options, {"hostvars": {"h7": host, "h8": {}}})
     assert (told["keeping"], list(told["hosts"])) == (keeping, ["h7"])
-
-
-def test_a_host_whose_workspace_is_created_with_the_start_is_ready(monkeypatch):
-    tester = {**READY["tester_ready"], "workspace": READY["workspace_layout"]}
-    for layout, ready in (({}, True), ({"failed": True}, False)):
-        host = {**READY, "tester_ready": tester, "workspace_layout": layout}
-        assert bool(schedule.ready_host(host)) is ready
 
 
 def test_a_host_starts_as_the_schedule_and_the_round_of_its_search_say():

@@ -27,7 +27,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import SOURCE_MESSAGE, finding
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import look, record
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import plan as plan_action
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._workload.reader import load_workload
 from ansible_collections.mqops.logdisk.tests.unit.plugins.action.test_actions import action
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
@@ -136,13 +135,6 @@ def test_a_refusal_names_the_variables_of_its_kind_of_run(tmp_path, kind, names)
         {name: found(name, error="use fewer or smaller files (sweep_files, sweep_file_size)") for name in NAMES},
     )
     assert f"({names})" in result["msg"] and all(f"({names})" in reason for reason in reasons(directory).values())
-
-
-def test_a_host_of_which_no_volume_is_left_fails(directory):
-    result = created(directory, {name: found(name, error=f"no {name}") for name in NAMES})
-    assert result["failed"] and result["msg"] == "a: no a; b: no b; c: no c"
-    record_of(directory, result)
-    assert reasons(directory) == {name: f"workspace: no {name}" for name in NAMES}
 
 
 def record_of(directory, failed_result, **more):
@@ -280,23 +272,6 @@ def started(directory, answers, order=TOGETHER, disks=None, layout=None, **more)
     return plugin, plugin.prepare(dict(plugin._task.args), HOST)
 
 
-def test_streams_have_a_directory_for_each_place_and_workers_without_names(directory):
-    (volume, *dummy) = plan_host(
-        read_volumes([], DEFAULTS), SWEEP, {}, workload=load_workload("mailbox-2010", WORKLOADS)
-    )["volumes"]
-    sent = workspaces.for_module(volume)
-    (part,) = sent["parts"]
-    assert (part["path"], part["places"], part["footprint_bytes"]) == ("/ws", ["database", "log"], 2 << 20)
-    made = {"path": "/ws", "run_directory": "/ws/r", "directories": ["/ws/r/database", "/ws/r/log"], "made_path": True}
-    layout = workspaces.volume_layout(volume, {"workspace": {"parts": [made]}}, False)
-    assert (layout["queue_managers"], layout["directories"], layout["given"]) == (
-        [],
-        made["directories"],
-        made["directories"],
-    )
-    assert workspaces.volume_layout(planned()["volumes"][0], found("a"), False)["queue_managers"] == ["QM1"]
-
-
 def test_places_on_several_paths_and_devices_are_ordered_as_the_tester_takes_and_lists_them(directory):
     disk = "/dev/disk/by-id/X"
     given = {"asu1": "/2/ws", "asu2": disk, "asu3": ["/3/ws", "/2/ws"]}
@@ -381,13 +356,6 @@ def test_volumes_that_share_a_disk_at_the_same_time_say_so(directory, order, dis
     } == shared
 
 
-def test_a_tester_that_does_not_start_costs_its_own_volume(directory):
-    plugin, sent = started(directory, {"a": {"error": ""}, "b": {"error": "no room"}, "c": {"error": ""}})
-    status = plugin.take_in(plugin.call(sent, HOST), HOST)
-    assert (status["state"], sorted(status["volumes"])) == ("running", ["a", "c"])
-    assert reasons(directory) == {"b": "sweep: no room"}
-
-
 def test_a_host_on_which_no_tester_starts_fails(directory):
     plugin, sent = started(directory, {name: {"error": "no room"} for name in NAMES})
     assert plugin.take_in(plugin.call(sent, HOST), HOST)["msg"] == "no room"
@@ -399,12 +367,6 @@ def test_a_host_neither_adds_a_volume_to_those_that_are_waited_for_nor_drops_one
     found = result_of(action(look, answer, run_id="R", known=known))
     assert {name: volume["state"] for name, volume in found["volumes"].items()} == {"a": "finished", "b": "unknown"}
     assert found["state"] == "unknown"
-
-
-def test_what_concerns_all_volumes_is_said_of_the_host_and_what_does_not_names_them():
-    x, y = (finding(SOURCE_MESSAGE, None, text=text) for text in "xy")
-    assert plan_action.notes_of_host({"a": [x, y], "b": [x], "c": [x, y]}) == ["x", "a, c: y"]
-    assert plan_action.notes_of_host({"log": [x, y]}) == ["x", "y"]
 
 
 def limited(limit, workload="mailbox-2010", **variables):
@@ -467,17 +429,3 @@ def test_a_ladder_ends_early_only_by_limits_that_the_tester_can_hold(limit, more
 )
 def test_a_ladder_ends_early_only_if_nothing_else_is_measured(hosts, names, order, mode, alone):
     assert start.runs_alone({**planned(order, names), "sweep_mode": mode}, hosts) is alone
-
-
-def test_the_devices_of_a_place_are_listed_as_the_tester_lists_them():
-    devices = [{"place": "data", "path": "/dev/disk/by-id/a"}, {"place": "data", "path": "/dev/disk/by-id/b"}]
-    planned = {"places": ["data", "log"], "queue_managers": [], "devices": devices, "parts": [{"places": ["log"]}]}
-    found = workspaces.paths_of(planned, [{"path": "/ws", "directories": ["/ws/run/log"], "run_directory": "/ws/run"}])
-    assert found["directories"] == ["/dev/disk/by-id/a", "/dev/disk/by-id/b", "/ws/run/log"]
-    assert (found["path"], found["given"]) == ("/ws", ["/ws/run/log"])
-    alone = workspaces.paths_of({**planned, "places": ["data"], "parts": []}, [])
-    assert (alone["path"], alone["directories"], alone["given"]) == (
-        "/dev/disk/by-id/a",
-        ["/dev/disk/by-id/a", "/dev/disk/by-id/b"],
-        [],
-    )

@@ -51,9 +51,3 @@ def test_a_value_arrives_as_it_is(value, monkeypatch):
 @pytest.mark.parametrize("value", VALUES)
 def test_each_word_is_one_word(value):
     assert shlex.split(command(["program", value, "--end"])) == ["program", value, "--end"]
-
-
-def test_plain_values_are_not_quoted():
-    assert extra_variable("collect_run", "/reports/run1") == "-e collect_run=/reports/run1"
-    assert extra_variable("collect_run", "/my reports/run1") == """-e '{"collect_run": "/my reports/run1"}'"""
-    assert command(["strmqm", "QM1"]) == "strmqm QM1"

@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 from ansible_collections.mqops.logdisk.plugins.module_utils import _machine
 
@@ -31,9 +29,3 @@ def test_the_machine_id_is_that_of_the_first_file_that_has_one(tmp_path, monkeyp
             path.write_text(content)
     monkeypatch.setattr(_machine, "MACHINE_ID_PATHS", [str(path) for path in paths])
     assert _machine.identity()["machine_id"] == expected
-
-
-def test_this_machine_says_its_name_and_its_boot():
-    identity = _machine.identity()
-    assert identity["hostname"] == os.uname().nodename
-    assert len(identity["boot_id"]) == 36

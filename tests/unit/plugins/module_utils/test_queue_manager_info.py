@@ -145,14 +145,6 @@ def test_the_size_of_the_files_counts_if_qm_ini_was_edited_later(tree, extents, 
     assert _queue_managers.log_facts(["QM1"], str(tree.mqs_ini))["queue_manager_log_set_bytes"] == 8 * pages * 4096
 
 
-def test_a_log_buffer_of_1_to_17_pages_has_18(tree):
-    tree.add("QM1", LOG.replace("LogBufferPages=64", "LogBufferPages=17"))
-    assert tree.only()["log_buffer_pages"] == 18
-    assert _queue_managers.log_facts(["QM1"], str(tree.mqs_ini))["queue_manager_log_buffer_bytes"] == 18 * 4096
-    (planned,) = tree.discover(planned=[{"name": "QM0", "log_buffer_pages": 1}])["queue_managers"][:1]
-    assert planned["log_buffer_pages"] == 18
-
-
 @pytest.mark.parametrize(
     ("change", "line"),
     [
@@ -415,12 +407,6 @@ def test_a_planned_queue_manager_has_at_most_511_log_files(tree):
         "",
         "the planned queue manager QM3: log_secondary_files is 510, but must be a whole number from 1 to 509",
     ]
-
-
-def test_a_host_without_mq_has_no_queue_managers_and_no_problem(tree):
-    tree.mqs_ini.unlink()
-    answer = tree.discover()
-    assert (answer["queue_managers"], answer["problems"]) == ([], [])
 
 
 @pytest.mark.parametrize(

@@ -62,14 +62,6 @@ def outcome(options):
     return found, made
 
 
-def test_each_volume_has_its_own_workspace(options):
-    found, made = outcome(options)
-    assert made == ["a", "b", "c"] and {volume["error"] for volume in found.values()} == {""}
-    (where,) = found["b"]["workspace"]["parts"]
-    assert where["made_path"] and where["directories"] == [os.path.join(where["run_directory"], "QM1")]
-    assert found["a"]["disks"] == found["b"]["disks"] != [] and found["a"]["facts"]["filesystem_free_bytes"] > 0
-
-
 def test_a_refused_volume_costs_its_neighbours_nothing(options):
     first, second, _third = options["volumes"]
     first["parts"] = [part("not/absolute")]
@@ -178,12 +170,6 @@ def test_what_is_wrong_with_one_path_refuses_the_volume_on_all(several, tmp_path
         and found["error"].count("refused") == 1
     )
     assert on_mounts(several) == ["active"]
-
-
-def test_what_is_refused_on_every_path_is_said_once(several, monkeypatch):
-    monkeypatch.setattr(_queue_managers, "sees_processes", lambda: False)
-    monkeypatch.setattr(_queue_managers, "configured_queue_managers", lambda path: ["QM1"])
-    assert answer(several)["error"].count("hidepid") == 1
 
 
 def test_the_paths_of_a_volume_must_fit_on_one_file_system_together(several):

@@ -139,17 +139,6 @@ def test_a_queue_manager_without_statistics_of_its_log(program, line):
     )
 
 
-@pytest.mark.parametrize("reason", [2009, 2162])
-def test_a_queue_manager_that_ends_while_it_is_observed(program, reason):
-    samples = program(then=reason).samples(time.monotonic() + LIMIT_S)
-    found = []
-    message = why(lambda: found.extend(text for text in samples if text))
-    assert found == [FIRST, SECOND]
-    assert message.startswith(
-        f"queue manager QM1 ended, or ended the connection (amqsrua: MQGET ended with reason code {reason})."
-    )
-
-
 def test_a_queue_manager_that_publishes_nothing(program):
     assert why(lambda: taken(program(text="", then=2033))).startswith(
         "QM1 published nothing about its log for 30 s (amqsrua: no more messages)"

@@ -130,12 +130,3 @@ def test_what_cannot_be_cut(rules, monkeypatch):
     assert one.answer("cut 10.0.0.1 2049 90") == "no_privilege"
     monkeypatch.setattr(_queue_managers, "why_not_to_cut", lambda mqs_ini: "QM1 runs")
     assert one.answer("look") == one.answer("cut 10.0.0.1 2049 90") == "refused QM1 runs"
-
-
-@pytest.mark.parametrize(("word", "outcome"), [("no_privilege", "not_covered"), ("no_nft", "not_covered")])
-def test_what_the_controller_makes_of_a_cut_that_is_none(word, outcome):
-    one = Guard([sys.executable, "-u", "-c", f"while True: input(); print('guard: {word}')"])
-    with pytest.raises(StepEnd) as ended:
-        partition(one).cut(60)
-    assert (ended.value.outcome, ended.value.cause) == (outcome, word)
-    one.end()

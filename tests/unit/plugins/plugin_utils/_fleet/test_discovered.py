@@ -336,26 +336,6 @@ def test_the_plan_is_written_whatever_class_the_texts_of_a_host_have():
     assert marked == plain
 
 
-def test_the_screen_shows_each_volume_and_what_is_left_out():
-    found = plan(
-        {"name": "QM2", "problem": "no answer within 10 s"},
-        queue_manager("QM1"),
-        queue_manager("QM4"),
-        queue_manager("QM3", "/mqlog", "8:2"),
-    )
-    assert list(as_lines("db01", found, "x.yml")) == [
-        "db01: 2 volumes discovered. To change this plan, edit x.yml and use it as host_vars.",
-        "  mqlog: QM3 in /mqlog/logdisk: 3 files of 16M each, writes of 4K to 2M, 1 writer",
-        "    /mqlog (xfs on /dev/sdb1, 10 GiB): 48 MiB of test files fit into 9 GiB of free space",
-        "  var-mqm-log: QM1, QM4 in /var/mqm/log/logdisk: 3 files of 16M each, writes of 4K to 2M, 1 to 2 writers",
-        "    /var/mqm/log (xfs on /dev/sdb1, 10 GiB): 96 MiB of test files fit into 9 GiB of free space",
-        (
-            "  NOT in this plan: QM2: no answer within 10 s. Correct that, or specify the volumes of this "
-            "host as workspace_volumes instead"
-        ),
-    ]
-
-
 @pytest.mark.parametrize("text", ["{{ lookup('pipe', 'id') }}", "{% raw %}", "{# no #}"])
 def test_nothing_that_a_host_says_becomes_a_template_in_the_variables(text):
     """If people use the plan as variables, Ansible evaluates the templates in it."""

@@ -223,7 +223,3 @@ def test_a_job_that_may_be_a_slice_is_refused():
 )
 def test_a_limit_keeps_the_controller_out_unless_it_names_it(limit, expected):
     assert has_controller(GROUPS, DataLoader(), limit) is expected
-
-
-def test_a_controller_of_the_inventory_is_one_of_its_hosts():
-    assert has_controller(WITH_LOCALHOST, DataLoader(), "all") is True

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.machines import doubles
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.machines import disagree, doubles
 
 DB01 = {"machine_id": "0f3c", "boot_id": "11-22", "hostname": "db01"}
 
@@ -29,21 +29,9 @@ def test_one_machine_has_one_identity(other, same):
     assert sorted(found) == (["db01", "db01-alias"] if same else [])
 
 
-def test_the_sentence_names_every_name_and_the_machine():
-    found = doubles(dict.fromkeys(("c", "a", "b"), DB01))
-    assert set(found.values()) == {
-        "a, b and c are the same machine (hostname db01, machine-id 0f3c): name it once in the inventory, or exclude "
-        "the other names with certify_hosts"
-    }
-
-
 def test_a_machine_without_a_machine_id_is_known_by_boot_and_name():
     plain = {**DB01, "machine_id": ""}
     assert "the same machine (hostname db01):" in doubles({"a": plain, "b": plain})["a"]
-
-
-def test_hosts_that_were_not_probed_are_nobody():
-    assert doubles({"a": {}, "b": {}, "c": {"hostname": "c"}, "d": {"hostname": "c"}}) == {}
 
 
 def test_what_a_host_says_of_itself_is_made_harmless():
@@ -51,3 +39,9 @@ def test_what_a_host_says_of_itself_is_made_harmless():
     sentence = doubles({"a": rude, "b": rude})["a"]
     assert sentence.isprintable()
     assert len(sentence) < 500
+
+
+@pytest.mark.parametrize(("far", "near", "expected"), [(2, 1, True), (1, 1, False), (0, 1, False)])
+def test_the_clock_of_the_controller_is_doubted_only_by_most_hosts(far, near, expected):
+    facts = [{"clock_offset_s": offset, "clock_offset_error_s": 0.1} for offset in (*[3600.0] * far, *[0.0] * near)]
+    assert disagree([*facts, {}]) is expected

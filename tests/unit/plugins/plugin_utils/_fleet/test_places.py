@@ -7,7 +7,6 @@ from __future__ import annotations
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import plan as _plan
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import (
-    paths_of,
     read_volumes,
     recorded_volumes,
 )
@@ -73,11 +72,6 @@ def test_only_what_bypasses_the_page_cache_there_asks_for_sizes_of_a_path():
     ]
 
 
-def test_all_directories_that_may_hold_something_are_cleaned_up():
-    (volume,) = read_volumes([], {**DEFAULTS, "places": {"a": ["/1", "/2"], "b": DISK, "c": "/1"}})
-    assert paths_of(volume) == ["/ws", "/1", "/2"]
-
-
 def test_a_place_on_a_device_is_named_twice_to_the_tester():
     (volume,) = planned({"asu1": DISK, "asu2": [OTHER]}, [OTHER, DISK])
     assert [part["path"] for part in volume["parts"]] == ["/ws"]
@@ -86,14 +80,6 @@ def test_a_place_on_a_device_is_named_twice_to_the_tester():
     assert [word for word in command_line(volume["tester_options"]) if word.startswith("--eraseDevice")] == [
         f"--eraseDevice={DISK}",
         f"--eraseDevice={OTHER}",
-    ]
-
-
-def test_a_volume_of_a_list_may_have_all_of_its_places_elsewhere():
-    volumes = [{"name": name, "places": {f"asu{number}": f"/{name}{number}" for number in (1, 2, 3)}} for name in "ab"]
-    assert [[part["path"] for part in volume["parts"]] for volume in planned({}, given=volumes)] == [
-        ["/a1", "/a2", "/a3"],
-        ["/b1", "/b2", "/b3"],
     ]
 
 
@@ -167,13 +153,6 @@ def test_a_workload_without_places_has_none_on_other_paths():
         OptionError, match="workspace_places: sweep_workload mq-log has no place asu1; it has no places: leave it out"
     ):
         planned({"asu1": "/a"}, workload="mq-log")
-
-
-def test_what_is_wrong_with_the_places_of_a_volume_names_it():
-    with pytest.raises(OptionError, match="workspace_volumes: a: places: asu1: 'x' is not an absolute path"):
-        planned({}, given=[{"name": "a", "places": {"asu1": "x"}}])
-    with pytest.raises(OptionError, match="workspace_volumes: a: places: sweep_workload spc1-like has no place b"):
-        planned({}, given=[{"name": "a", "places": {"b": "/x"}}])
 
 
 def test_volumes_do_not_share_a_path_or_a_device():

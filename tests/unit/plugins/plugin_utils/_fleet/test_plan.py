@@ -81,12 +81,6 @@ def test_the_deadline_leaves_room_for_a_slow_disk_unless_it_is_given():
     )
 
 
-def test_strings_of_a_survey_are_taken_as_numbers():
-    assert plan(duration="60", files="16", warmup="5", block_sizes="4K, 1M", direct="yes", verify="false") == plan(
-        direct=True
-    )
-
-
 def test_arguments_name_every_option_of_the_tester():
     made = plan(sync="fdatasync", direct=False, rate=0.5, delay=1000000)
     assert command_line(made["tester_options"]) == [
@@ -219,10 +213,6 @@ def test_a_plan_of_commits():
 def test_a_plan_of_commits_that_cannot_be_is_named(changes, word):
     with pytest.raises(OptionError, match=word):
         plan(**{**COMMITS, **changes})
-
-
-def test_a_sweep_leaves_out_what_is_only_for_commits():
-    assert plan(**{**COMMITS, "workload": "mq-log"})["tester_options"] == plan()["tester_options"]
 
 
 def test_a_plan_of_streams_is_for_the_whole_volume():

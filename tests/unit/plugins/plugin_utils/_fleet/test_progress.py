@@ -60,23 +60,6 @@ def test_what_a_host_says_cannot_break_the_line(progress):
     )
 
 
-@pytest.mark.parametrize(
-    "name, expected",
-    [
-        ("json", True),
-        ("ansible.posix.jsonl", True),
-        ("ndjson", True),
-        ("default", False),
-        (None, False),
-    ],
-)
-def test_nothing_is_said_where_json_is_printed(monkeypatch, name, expected):
-    said = []
-    monkeypatch.setattr(constants, "DEFAULT_STDOUT_CALLBACK", name)
-    say(types.SimpleNamespace(display=lambda text, color: said.append(text)), "text")
-    assert said == ([] if expected else ["text"])
-
-
 TERMINAL = types.SimpleNamespace(isatty=lambda: True)
 FILE = types.SimpleNamespace(isatty=lambda: False)
 

@@ -34,17 +34,6 @@ def test_no_answer_keeps_the_statuses_of_a_fleet_from_being_a_list(answer):
     assert (status["host"], status["run_id"]) == ("db07", "R")
 
 
-def test_a_status_is_what_the_host_answers():
-    answer = {"state": "running", "progress": {"percent": "42.9"}}
-    assert host_status("db07", "R", volumes(answer)) == {
-        "host": "db07",
-        "run_id": "R",
-        "state": "running",
-        "volumes": {"log": answer},
-        "reason": "",
-    }
-
-
 @pytest.mark.parametrize(
     "states, expected, unanswered_state",
     [

@@ -22,11 +22,6 @@ def test_each_mount_point_and_device_is_shown_with_its_volumes():
     ]
 
 
-def test_a_fleet_of_different_hosts_takes_few_lines():
-    lines = under_test({f"h{number}": [on(f"/log{number}")] for number in range(9)}).split("\n")
-    assert len(lines) == 5 and lines[-1] == "Under test: 5 other mount points, see the report"
-
-
 def test_what_a_host_says_is_shown_as_text():
     assert under_test({"h7": [on("/a\x1b[2J\nb", "x\u202ey")]}) == (
         "Under test: /a\\x1b[2J\\x0ab (xfs on x\\u202ey): h7"

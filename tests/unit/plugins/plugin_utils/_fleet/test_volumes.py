@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import plan as _plan
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.volumes import read_volumes
@@ -65,11 +63,6 @@ def test_what_a_volume_leaves_out_falls_back_to_the_variables():
         "sets": ["name", "path"],
     }
     assert {key: second[key] for key in TWO} == TWO
-
-
-@pytest.mark.parametrize("write", [json.dumps, lambda volumes: "- {name: log1, path: /a}\n"])
-def test_the_string_of_a_survey_is_read(write):
-    assert read(write([ONE])) == read([ONE])
 
 
 @pytest.mark.parametrize(
@@ -137,11 +130,6 @@ def test_a_bad_value_is_named_by_volume_and_key(changes, said):
         planned(ONE, {**TWO, **changes})
 
 
-def test_a_bad_variable_is_named_as_such_for_a_volume_that_falls_back_to_it():
-    with pytest.raises(OptionError, match=r"^sweep_file_size: "):
-        planned(ONE, TWO, sweep_file_size="many")
-
-
 def test_each_volume_has_a_plan_of_its_own():
     host = planned(ONE, TWO)
     first, second = host["volumes"]
@@ -165,17 +153,6 @@ def test_each_volume_has_a_plan_of_its_own():
             600,
         )["tester_options"]
     )
-
-
-def test_a_host_with_one_volume_takes_its_time():
-    host = planned()
-    (volume,) = host["volumes"]
-    alone = _plan.make_plan(SWEEP, 1, {}, 600)
-    part = {"path": "/var/tmp/logdisk", "places": [], "footprint_bytes": 1 << 30, "direct_sizes_bytes": [4096, 1 << 20]}
-    assert volume == {**DEFAULTS, **alone, "parts": [part], "devices": [], "start_offset_s": 0.0}
-    assert {key: host[key] for key in ("planned_s", "certify_s", "format_s", "deadline_s", "sweep_duration")} == {
-        key: volume[key] for key in ("planned_s", "certify_s", "format_s", "deadline_s", "sweep_duration")
-    }
 
 
 @pytest.mark.parametrize("order", _plan.ORDERS)

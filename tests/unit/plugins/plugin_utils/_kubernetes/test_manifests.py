@@ -9,14 +9,12 @@ import dataclasses
 import kubernetes_validate
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kubernetes.manifests import (
-    PAIR_LABEL,
     RUN_LABEL,
     Claim,
     ManifestError,
     claim_of,
     claim_size,
     job_of,
-    lock_jobs_of,
     object_name,
 )
 
@@ -68,27 +66,6 @@ def test_the_job_is_that_of_the_manifest_with_the_test_in_it():
     )
     assert (job["spec"]["activeDeadlineSeconds"], job["spec"]["ttlSecondsAfterFinished"] > 0) == (1000, True)
     assert claim_of(CLAIM, "11-22")["metadata"]["ownerReferences"][0]["uid"] == "11-22"
-
-
-def test_two_pods_test_the_locks_of_one_claim_on_two_nodes():
-    rack = {"labelSelector": {}, "topologyKey": "rack"}
-    required = "requiredDuringSchedulingIgnoredDuringExecution"
-    pod = {"affinity": {"podAntiAffinity": {required: [rack]}, "nodeAffinity": {}}}
-    asked = dataclasses.replace(CLAIM, access_mode="ReadWriteMany", pod=pod)
-    jobs = lock_jobs_of(asked)
-    assert [claim.name for claim, _job in jobs] == [CLAIM.name, CLAIM.name + "-b"]
-    for claim, job in jobs:
-        kubernetes_validate.validate(job, "1.37", strict=True)
-        template = job["spec"]["template"]
-        rules = template["spec"]["affinity"]["podAntiAffinity"][required]
-        selector = {"matchLabels": {PAIR_LABEL: CLAIM.name}}
-        assert rules == [rack, {"labelSelector": selector, "topologyKey": "kubernetes.io/hostname"}]
-        assert template["metadata"]["labels"][PAIR_LABEL] == CLAIM.name
-        assert template["spec"]["volumes"][0]["persistentVolumeClaim"]["claimName"] == CLAIM.name
-        assert (job["metadata"]["name"], template["spec"]["hostname"]) == (claim.name, claim.name)
-        assert template["spec"]["containers"][0]["stdin"] is True and job["spec"]["backoffLimit"] > 2
-    assert pod["affinity"]["podAntiAffinity"][required] == [rack]
-    assert len(object_name("x" * 200, "h" * 300, 9999)) + 2 <= 64
 
 
 def test_the_pod_may_be_completed_but_not_replaced():

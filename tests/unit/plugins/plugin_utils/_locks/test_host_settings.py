@@ -7,15 +7,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.module_utils import _lock_settings
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.host_settings import read_settings
-
-
-def test_the_settings_of_an_honest_host_are_kept(tmp_path):
-    found = _lock_settings.settings_of(str(tmp_path), str(tmp_path))
-    assert read_settings(found) == found
-    server = {"server_address": "10.1.0.1", "lease_s": 90, "mount_options": "rw,vers=4.2,hard", "nfs4_unique_id": "a-b"}
-    assert read_settings({**found, **server}) == {**found, **server}
 
 
 @pytest.mark.parametrize("address", ["10.1.0.1", "fd00::1", "fe80::1"])

@@ -249,12 +249,6 @@ def test_both_pods_are_deleted_and_replaced_and_nothing_else_is_cut(pods):
     assert [each[1] for each in found if each[0] == "pod_deleted"] == here.cuts == ["one", "two"]
 
 
-def test_a_lock_that_a_deleted_pod_keeps(pods):
-    here = pods("stale")
-    here.server.shut_down = here.server.lose
-    assert ("pod_deleted", "one", "broken", "never_taken_over") in outcomes(here.test())
-
-
 def test_a_pod_that_is_not_replaced(pods):
     here = pods()
     here.comes_back = False

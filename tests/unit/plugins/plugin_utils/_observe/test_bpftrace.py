@@ -297,10 +297,6 @@ def test_what_does_not_fit_changes_nothing(text):
     assert (observation.seconds, observation.stalls, observation.facts) == (read(*good).seconds, (), read(*good).facts)
 
 
-def test_nothing_at_all():
-    assert read().seconds == ()
-
-
 def test_the_discovery_takes_no_write_sizes_from_it():
     texts = [WATCHED, START, *(second(number, 2 * MS) for number in range(3))]
     samples = [{"epoch_s": EPOCH, "monotonic_ns": BASE, "text": json.dumps(text)} for text in texts]

@@ -82,21 +82,6 @@ def test_titles_come_again():
     assert [index for index, line in enumerate(lines) if "AvgTime" in line] == [1, 12, 23]
 
 
-def test_streams_are_named_if_there_are_others_than_the_log():
-    lines = words(
-        live_lines(
-            Observation(
-                "bpftrace", intervals=(exact(0, 10, 1000, 3000, 20_000), exact(0, 2, 5000, 9000, 14_000, "MQPUT"))
-            )
-        )
-    )
-    assert lines[1:] == [
-        "Time Stream 10s Count Total MaxTime MinTime AvgTime Utilisation",
-        "08:00:10 log 10 10 3 1 2 0.0002 %",
-        "08:00:10 MQPUT 2 2 9 5 7 -",
-    ]
-
-
 def test_what_is_not_known_is_a_dash():
     rolling = Observation(
         "amqsrua",

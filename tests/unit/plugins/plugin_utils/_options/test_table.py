@@ -23,7 +23,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table impor
     RUN,
     SHOWN,
     VOLUME,
-    known_names,
     option_names,
     options,
     own_names,
@@ -130,24 +129,6 @@ def test_no_variable_is_both_a_result_and_passed_on():
 def test_an_option_that_a_playbook_passes_on_may_be_set_only_by_the_name_that_is_documented(passed_on, name):
     assert passed_on in own_names() and passed_on in options()
     assert name in settable_names() and passed_on not in settable_names()
-
-
-def test_no_variable_of_ours_is_likely_to_be_one_of_the_user():
-    names = {path.parent.name for path in ROLES.glob("*/tasks")} | {path.stem for path in PLAYBOOKS}
-    assert [name for name in own_names() if not name.lstrip("_").startswith(tuple(f"{each}_" for each in names))] == []
-
-
-def test_each_question_of_a_survey_sets_a_variable_that_is_known():
-    asked = re.findall(
-        r"^\s+variable: (\w+)$", (COLLECTION / "awx/logdisk.yml").read_text(encoding="utf-8"), re.MULTILINE
-    )
-    assert asked and set(asked) <= set(settable_names())
-
-
-def test_what_only_tasks_set_is_known_but_not_settable():
-    assert {"sweep_run_id", "sweep_discovered", "gate_run"} <= known_names()
-    assert not {"sweep_run_id", "sweep_discovered", "gate_run", "workspace_cleanup_run_path"} & set(settable_names())
-    assert {*OF_PLAYBOOKS, "gate_profile", "logdisk_accept_names"} <= set(settable_names())
 
 
 @pytest.mark.parametrize("path", PLAYBOOKS, ids=lambda path: path.stem)

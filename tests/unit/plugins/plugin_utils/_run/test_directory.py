@@ -304,12 +304,6 @@ def test_two_names_never_share_a_folder(one, other):
     assert safe_one not in ("", ".", "..")
 
 
-def test_harmless_names_stay_as_they_are():
-    for name in ("db07", "db07.example.com", "h_1-2", "10.0.0.1"):
-        assert safe_name(name) == name
-    assert safe_name("DB07").startswith("db07~")
-
-
 @pytest.mark.parametrize("name", ["volumes.json", "workspace_volumes.yml"])
 def test_a_volume_may_be_called_like_a_file_of_its_host(tmp_path, name):
     directory = RunDirectory.create(str(tmp_path), fabricate.run_data(["h7"]))
@@ -441,13 +435,6 @@ def test_facts_and_notes_join_a_filed_record(directory):
         note(directory, "db07", "log", [X_IS_1, finding(SOURCE_MESSAGE, None, text="out of range", value=1e30)]) is True
     )
     assert next(judged_records(directory)) == read
-
-
-def test_a_verdict(directory):
-    assert directory.verdict() is None
-    verdict = {**fleet_verdict(directory.run, [fabricate.failed("db07")]), "asked_by": "gate"}
-    directory.write_verdict(verdict)
-    assert directory.verdict() == verdict
 
 
 @pytest.mark.parametrize(
@@ -741,11 +728,6 @@ def test_a_merged_run_says_of_its_controllers_what_they_share(tmp_path):
     controller = merge_runs(paths, str(tmp_path / "merged")).run["controller"]
     assert (controller["hostname"], controller["user"], controller["check_mode"]) == (None, "ops", False)
     assert controller["job"] == {"workflow_job_id": "16"}
-
-
-def test_merging_nothing(tmp_path):
-    with pytest.raises(RunDirectoryError, match="no run directory to merge"):
-        merge_runs([], str(tmp_path))
 
 
 def test_samples_are_added_to_those_that_came_before_and_bounded(tmp_path, monkeypatch):

@@ -46,15 +46,6 @@ def test_steps_are_numbered_on_in_every_table():
     assert (tables.run["steps_planned"], tables.run["rounds"]) == ("6", "3")
 
 
-def test_every_table_of_the_tester_is_joined():
-    tables = join_tables([RECORDED, RECORDED])
-    assert set(tables) == set(RECORDED)
-    for name in set(RECORDED) - {"run.csv"}:
-        rows = RECORDED[name].decode().count("\n") - 1
-        assert tables[name].decode().count("\n") - 1 == 2 * rows
-    assert len(parse_tables(tables).results) == 2 * len(parse_tables(RECORDED).results)
-
-
 def test_what_all_rounds_did_is_united_and_added_up():
     run = joined(
         a_round(

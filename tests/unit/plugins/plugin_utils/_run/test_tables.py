@@ -36,19 +36,6 @@ def with_line(name, old, new):
     return {**files, name: content}
 
 
-def test_figures_are_typed_by_column():
-    tables = parse(fabricate.step_rows(1, 4096, 2, latency_ns=150_000))
-    assert [row["worker"] for row in tables.results] == [1, 2, "all"]
-    row = tables.results[2]
-    assert (row["block_size_bytes"], row["load_point"], row["operations"]) == (4096, 2, 8_000_000)
-    assert row["latency_mean_ns"] == 150_000.0
-    assert isinstance(row["latency_mean_ns"], float)
-    assert row["latency_p99_999_ns"] is None
-    assert row["round_slope_share"] == -0.012345
-    assert tables.run["device_model"] == "Example Disk, 2 TB"
-    assert tables.exit_status == 0
-
-
 RECORDED = fabricate.PROJECT / "tests/fixtures/tables"
 
 
@@ -125,11 +112,6 @@ def test_recorded_tables_of_streams_agree_with_each_other():
     }
 
 
-def test_every_column_of_the_tester_is_known():
-    columns = list(recorded("measured").results[0])
-    assert columns == list(fabricate.RESULT_COLUMNS)
-
-
 def test_a_columns_name_says_its_type():
     later = {"later_figure_ns": "12.5", "later_count": "7", "later_slope_share": "-0.5", "steady_state": "1"}
     rows = [{**row, **later} for row in fabricate.step_rows(1, 4096)]
@@ -163,28 +145,6 @@ def test_large_tables_are_read_only_when_asked_for():
     for name in ("intervals", "histogram"):
         with pytest.raises(TablesError, match=name):
             getattr(tables, name)
-
-
-def test_intervals_and_histogram():
-    files = fabricate.tables(fabricate.step_rows(1, 4096))
-    key = (1, 4096, 1, "log", "write", "all")
-    files["histogram.csv"] = fabricate.table(
-        (*KEY_COLUMNS, "batch", "latency_upper_ns", "operations"), [(*key, 30, 101, 7)]
-    )
-    tables = parse_tables(files)
-    assert len(tables.intervals) == 600
-    assert tables.intervals[0]["second"] == 1
-    assert tables.histogram == [
-        dict(zip((*KEY_COLUMNS, "batch", "latency_upper_ns", "operations"), (*key, 30, 101, 7), strict=True))
-    ]
-
-
-def test_absent_large_tables_are_empty():
-    files = fabricate.tables(fabricate.step_rows(1, 4096))
-    del files["intervals.csv"]
-    tables = parse_tables(files)
-    assert tables.intervals == tables.histogram == tables.over == []
-    assert tables.over_thresholds_ns == ()
 
 
 OVER_COLUMNS = (*KEY_COLUMNS, "second", "over_ns", "operations", "latency_sum_ns")

@@ -151,10 +151,6 @@ def test_a_run_without_a_signature_is_an_error(copy, keys, name):
     assert problems(copy, keys)[0].startswith(f"{name} cannot be read")
 
 
-def test_what_is_no_directory(keys, tmp_path):
-    assert problems(tmp_path / "none", keys) == ["it is not a directory"]
-
-
 def test_a_signed_run_in_the_place_of_another_one_is_found(copy, keys):
     other = copy.rename(copy.with_name("20200101T000000Z-000000"))
     assert "contains the signed run" in problems(other, keys)[0]

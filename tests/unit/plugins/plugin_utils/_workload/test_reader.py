@@ -93,21 +93,6 @@ def test_a_workload_becomes_arguments():
     assert (workload.loads, workload.tester_name, workload.version) == ((1, 20), "streams", "2026-11")
 
 
-def test_what_is_left_out_is_as_in_the_tester():
-    workload = load(DATABASE)
-    assert command_line(workload.told) == [
-        "--place=name=data,direct=yes",
-        "--stream=name=db,place=data,pattern=random,size=8K,sync=dsync",
-        "--loadUnit=load",
-    ]
-    assert workload.loads == (1,)
-
-
-def test_a_stream_of_the_log_stands_for_its_keys():
-    (stream,) = load({"name": "log", "workload": "mq-log", "size": "4K"}).streams
-    assert (stream.keys["pattern"], stream.keys["sync"], stream.operations) == ("ring", "dsync", ["write"])
-
-
 @pytest.mark.parametrize(
     ("streams", "more", "said"),
     [
