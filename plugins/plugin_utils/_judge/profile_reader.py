@@ -344,7 +344,8 @@ def _read_limit(data: Any, where: str) -> Limit:
             "all other limits."
         )
     if metric.scope in ONCE and given:
-        raise DefinitionError(f"{where}.{given[0]} is not allowed here: {metric.name} is not a figure of a step.")
+        once = "is not a figure of a step" if metric.scope == OF_KIND else "is judged once for the whole run"
+        raise DefinitionError(f"{where}.{given[0]} is not allowed here: {metric.name} {once}.")
     _check_rows(data, where)
     return Limit(
         metric=metric,
