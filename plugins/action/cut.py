@@ -26,8 +26,8 @@ from ..plugin_utils._durability.protocol import acknowledged_text
 from ..plugin_utils._fleet.progress import say
 from ..plugin_utils._judge.durability import STAGE
 from ..plugin_utils._kinds.power_cut.criteria import blind_limit_ns
+from ..plugin_utils._kinds.power_cut.record import cut_record
 from ..plugin_utils._own_connection import stream_command, tester_command
-from ..plugin_utils._records.durability import cut_record
 from ..plugin_utils._records.host import WORKSPACE_KEYS, profile_of, ready
 from ..plugin_utils._run.directory import RunDirectory
 from ..plugin_utils._run.files import write_file

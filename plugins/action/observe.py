@@ -15,9 +15,9 @@ from ..plugin_utils._fleet.machines import clock_facts
 from ..plugin_utils._fleet.progress import RUNNING, host_status
 from ..plugin_utils._fleet.schedule import GRACE_S, lease_s
 from ..plugin_utils._fleet.watching import observed_of, split
+from ..plugin_utils._kinds.observation.record import STAGE, observable
 from ..plugin_utils._observe.sources import SOURCES
 from ..plugin_utils._records.host import file_error
-from ..plugin_utils._records.observation import STAGE, observable
 from ..plugin_utils._run.directory import RunDirectory
 from ..plugin_utils._run.shapes import as_dict
 

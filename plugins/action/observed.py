@@ -15,6 +15,7 @@ from typing import Any
 
 from ..plugin_utils._action_base import RemoteAction, failure, host_result, one_line
 from ..plugin_utils._fleet.progress import COLLECTED, FINISHED, RUNNING, UNKNOWN, room_of, say
+from ..plugin_utils._kinds.observation.record import STAGE, observed
 from ..plugin_utils._observe import text
 from ..plugin_utils._observe.buckets import THRESHOLDS_NS
 from ..plugin_utils._observe.interval import Observation, Options
@@ -23,7 +24,6 @@ from ..plugin_utils._observe.seen import seen_of
 from ..plugin_utils._observe.sources import SOURCES
 from ..plugin_utils._observe.tables import tables_of
 from ..plugin_utils._records.host import file_error, profile_of
-from ..plugin_utils._records.observation import STAGE, observed
 from ..plugin_utils._run.directory import RunDirectory
 from ..plugin_utils._run.files import unpack
 from ..plugin_utils._run.record import HostRecord

@@ -140,8 +140,6 @@ _TEXTS: Mapping[str, Text | Mapping[str, Text]] = {
         f"{host_label(finding['host'], finding['volume'])}: left behind on the host: {finding['text']}"
     ),
     findings.UNTESTED: _untested,
-    findings.POWER_CUT: "cut {number}: {text}",
-    findings.TOO_FEW_CUTS: "{made:count} of {asked:count} cuts were made",
     **NOTES,
 }
 """The template of each kind of finding, or of each of its causes, or the function that makes the sentence."""

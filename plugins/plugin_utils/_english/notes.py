@@ -35,15 +35,6 @@ _NO_FLUSH = {
     "": f"No flush seems to be sent to the device, or it costs nothing: {_AS_LONG}. {_POWER_CUT}",
 }
 
-_TORN = (
-    "The write in flight[ of {block_size_bytes:size}] was torn in cut {cuts:list}. That is not a loss, but writes"
-    "[ of {block_size_bytes:size}] are not atomic"
-)
-_TORN_TEXTS = {
-    "single write": f"{_TORN}, so LogWriteIntegrity=SingleWrite is not safe here: leave it at TripleWrite",
-    "": _TORN,
-}
-
 _OTHER_CLOCKS = {
     "server": "the clock of the history's database server shows {other}",
     "history": "the newest results in the history were stored when a controller's clock showed {other}",
@@ -224,7 +215,6 @@ NOTES: Mapping[str, Text | Mapping[str, Text]] = {
     findings.NO_FLUSH: _NO_FLUSH,
     findings.UNKNOWN_SHARES: _unknown_shares,
     findings.AS_THEY_STAND: "Its response times are compared with their limits as they stand, without confidence",
-    findings.TORN: _TORN_TEXTS,
     findings.VOLUME_LIMIT: _volume_limit,
     findings.SEARCH_ENDED: _search_ended,
     findings.CLIMBED_TOGETHER: "It climbed together with {others:list}: a load passes only if it passes on all of them",

@@ -344,7 +344,8 @@ def _read_limit(data: Any, where: str) -> Limit:
             "all other limits."
         )
     if metric.scope in ONCE and given:
-        raise DefinitionError(f"{where}.{given[0]} is not allowed here: {metric.name} is not a figure of a step.")
+        once = "is not a figure of a step" if metric.scope == OF_KIND else "is judged once for the whole run"
+        raise DefinitionError(f"{where}.{given[0]} is not allowed here: {metric.name} {once}.")
     _check_rows(data, where)
     return Limit(
         metric=metric,
@@ -364,6 +365,12 @@ def _read_limit(data: Any, where: str) -> Limit:
     )
 
 
+@cache
+def all_criteria() -> Mapping[tuple[str, str | None], str]:
+    """Return the ids of all criteria that are not limits, by kind and cause of the finding."""
+    return {**CRITERIA, **{key: each for kind in KINDS.values() for key, each in kind.criteria.ids.items()}}
+
+
 def _read_id(data: Mapping[str, Any], where: str) -> str:
     value = data.get("id", "")
     if "id" in data and not (isinstance(value, str) and _ID.match(value)):
@@ -371,7 +378,7 @@ def _read_id(data: Mapping[str, Any], where: str) -> str:
             f"{where}.id {shown(value)} must be 2 to 12 capital letters and digits, a dash and "
             "three digits, such as LOG-001."
         )
-    if value in CRITERIA.values():
+    if value in all_criteria().values():
         raise DefinitionError(
             f"{where}.id {value} is that of a criterion that is part of every run: no limit can have this "
             "id, and no waiver excuses it."

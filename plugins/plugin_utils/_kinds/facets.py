@@ -35,6 +35,9 @@ class Criteria:
     limits: Sequence[Mapping[str, Any]] = ()
     """The limits on these metrics that apply unless a profile has a limit on the metric, in the form of a profile."""
 
+    ids: Mapping[tuple[str, str | None], str] = {}
+    """The ids of criteria that are not limits, by kind and cause of the finding. They cannot be waived."""
+
     def read(self, given: Any, base: Any) -> Any:
         """Return a section of a profile in a normalized form that can be read again. The section is given as plain
         data. The result is None if the section requires no more than a profile without such a section.

@@ -6,7 +6,7 @@
 
 A finding is a dict with the following keys. Only the first two are always present:
 
-- ``kind``: one of the kinds below.
+- ``kind``: one of the kinds below, or one that only one kind of run has (in its folder in ``_kinds``).
 - ``verdict``: the verdict on the volume because of this finding alone; None if the finding only explains.
 - ``limit_id``: the id of the limit or the criterion that it is about.
 - ``cause``: a more specific case within the kind.
@@ -25,7 +25,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .lock_steps import POD_DELETED, STEPS
 from .shapes import PLAIN
 
 Finding = dict[str, Any]
@@ -48,10 +47,6 @@ NO_TABLES, UNUSABLE_TABLES, UNMEASURED, SKIPPED, MISSING, UNREADABLE, NO_VERDICT
     "no_verdict",
 )
 """The reasons why there is no measurement, or none that can be used."""
-POWER_CUT, TOO_FEW_CUTS = "power_cut", "too_few_cuts"
-LOCK_BROKEN, LOCK_UNDECIDED, LOCK_NOT_COVERED = "lock_broken", "lock_undecided", "lock_not_covered"
-"""Findings about the locks of two hosts. ``step`` is the step, ``code`` says what is wrong, and ``at`` names the hosts
-and their roles."""
 BASELINE, POWER_CUTS_BEFORE, STANDING = "baseline", "power_cuts_before", "standing"
 """Findings from the history: the comparison with a baseline, results of power cuts, and facts that count against the
 volume."""
@@ -59,24 +54,22 @@ QUALIFICATION, DISTURBED, PLATEAU, PREFLIGHT = "qualification", "disturbed", "pl
 """Findings that only explain and have no verdict."""
 KEPT_EARLY, THROTTLED = "kept_early", "throttled"
 """A note about steps that ended because all limits were met, and the finding that such a volume was throttled."""
-CLOCK, SHARED_DISK, UNSTEADY, NO_FLUSH, UNKNOWN_SHARES, AS_THEY_STAND, TORN, VOLUME_LIMIT = (
+CLOCK, SHARED_DISK, UNSTEADY, NO_FLUSH, UNKNOWN_SHARES, AS_THEY_STAND, VOLUME_LIMIT = (
     "clock",
     "shared_disk",
     "unsteady",
     "no_flush",
     "unknown_shares",
     "as_they_stand",
-    "torn",
     "volume_limit",
 )
-SEARCH_ENDED, CLIMBED_TOGETHER, LEFT_OUT, MOVED, RETAINED, SOURCE_MESSAGE, SHORT_LEASE, WRONG_CLOCK = (
+SEARCH_ENDED, CLIMBED_TOGETHER, LEFT_OUT, MOVED, RETAINED, SOURCE_MESSAGE, WRONG_CLOCK = (
     "search_ended",
     "climbed_together",
     "left_out",
     "moved",
     "retained",
     "told",
-    "short_lease",
     "wrong_clock",
 )
 """Notes about a measurement: a note has no verdict. It is stored in ``noted`` of a record, and its sentence in
@@ -107,21 +100,9 @@ CRITERIA = {
     (SHORT_WRITE, None): "IO-002",
     (WRONG_DATA, None): "IO-003",
     (HUNG, None): "IO-004",
-    (POWER_CUT, "lost"): "CUT-001",
-    (POWER_CUT, "inconclusive"): "CUT-002",
-    (TOO_FEW_CUTS, None): "CUT-003",
-    (POWER_CUT, "torn"): "CUT-004",
-    (POWER_CUT, "misdirected"): "CUT-005",
-    (POWER_CUT, "unreadable"): "CUT-006",
-    (POWER_CUT, "zeroed"): "CUT-007",
-    (POWER_CUT, "corrupt"): "CUT-008",
-    (POWER_CUT, "metadata lost"): "CUT-009",
-    **{(LOCK_BROKEN, step): f"LOCK-{number:03}" for number, step in enumerate(STEPS, 1) if step != POD_DELETED},
-    (LOCK_UNDECIDED, None): "LOCK-011",
-    (LOCK_NOT_COVERED, None): "LOCK-012",
-    (LOCK_BROKEN, POD_DELETED): "LOCK-013",
 }
-"""The ids of criteria that are not limits of a profile, by kind and cause of the finding. They cannot be waived."""
+"""The ids of criteria that are not limits of a profile, by kind and cause of the finding. They cannot be waived. The
+kinds of runs have more (``ids`` of their criteria)."""
 
 _ROW_OF_LIMIT = ("limit", "rows", "block_size_bytes", "load_point", "stream", "operation", "worker")
 _DEEPEST = 8
@@ -129,7 +110,7 @@ _DEEPEST = 8
 
 def finding(kind: str, verdict: str | None, **data: Any) -> Finding:
     """Return a finding without keys whose value is None. If its criterion has an id, the finding contains the id."""
-    of_criterion = CRITERIA.get((kind, data.get("cause")))
+    of_criterion = data.get("limit_id") or CRITERIA.get((kind, data.get("cause")))
     return {
         "kind": kind,
         "verdict": verdict,

@@ -208,7 +208,7 @@ volume. It writes nothing and certifies nothing."""
 POWER_CUT = Kind(
     folder="power_cut",
     name="durability",
-    facets=("criteria", "memory", "view"),
+    facets=("criteria", "english", "memory", "view"),
     data_key="durability",
     profile_key="durability",
     plan_fact="power_cut_plan",

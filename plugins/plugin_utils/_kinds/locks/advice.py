@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..._report.causes.advice import MQ, STORAGE, SYSTEM, VIRTUAL, Advice, together
-from ..._run.findings import LOCK_BROKEN, LOCK_NOT_COVERED, LOCK_UNDECIDED
 from ..._run.lock_steps import SAME_HOST, SERVER_FAILOVER
+from .criteria import LOCK_BROKEN, LOCK_NOT_COVERED, LOCK_UNDECIDED
 
 _TWO_ACTIVE = (
     "Two instances of the queue manager can be active at once. Both write to the same log and the same queues: "

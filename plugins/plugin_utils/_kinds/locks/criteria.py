@@ -19,6 +19,7 @@ from ..._run.lock_steps import (
     BASICS,
     HAND_OVER,
     LOCK_COUNT,
+    POD_DELETED,
     SECTION,
     SERVER_FAILOVER,
     STEPS,
@@ -37,6 +38,19 @@ LONGEST_LOAD_S = 86_400
 
 CALL = "try_ns"
 """The figure of a hand-over that tells how long one request for a lock takes."""
+
+LOCK_BROKEN, LOCK_UNDECIDED, LOCK_NOT_COVERED = "lock_broken", "lock_undecided", "lock_not_covered"
+"""Findings about the locks of two hosts. ``step`` is the step, ``code`` says what is wrong, and ``at`` names the hosts
+and their roles."""
+SHORT_LEASE = "short_lease"
+"""The note about a lease that is too short."""
+
+IDS: Mapping[tuple[str, str | None], str] = {
+    **{(LOCK_BROKEN, step): f"LOCK-{number:03}" for number, step in enumerate(STEPS, 1) if step != POD_DELETED},
+    (LOCK_UNDECIDED, None): "LOCK-011",
+    (LOCK_NOT_COVERED, None): "LOCK-012",
+    (LOCK_BROKEN, POD_DELETED): "LOCK-013",
+}
 
 Row = Mapping[str, Any]
 
@@ -227,6 +241,7 @@ class Criteria(facets.Criteria):
 
     metrics = METRICS
     limits = LIMITS
+    ids = IDS
 
     def read(self, given: Any, base: Any) -> Any:
         """Return the keys of the section that differ from the default. A key that is not given is taken from ``base``.

@@ -13,7 +13,6 @@ from typing import Any
 
 from ..._english.notes import Text
 from ..._english.phrases import phrase, plural
-from ..._run.findings import LOCK_BROKEN, LOCK_NOT_COVERED, LOCK_UNDECIDED, SHORT_LEASE
 from ..._run.lock_steps import (
     CONCURRENT_UPDATES,
     CUT_OFF,
@@ -35,6 +34,7 @@ from ..._run.lock_steps import (
 )
 from ..._run.words import Words
 from .. import facets
+from .criteria import LOCK_BROKEN, LOCK_NOT_COVERED, LOCK_UNDECIDED, SHORT_LEASE
 
 TITLES = {
     SETTINGS: "settings",

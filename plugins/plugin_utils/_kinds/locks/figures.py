@@ -13,7 +13,7 @@ from typing import Any
 from ....module_utils._units import format_count, format_duration
 from ..._english.findings import in_words
 from ..._english.phrases import phrase, plural
-from ..._run.findings import LIMIT, LOCK_BROKEN, Finding
+from ..._run.findings import LIMIT, Finding
 from ..._run.lock_steps import (
     CONCURRENT_UPDATES,
     CUT_OFF,
@@ -39,7 +39,7 @@ from ..._run.lock_steps import (
     rows_of,
 )
 from ..._run.words import words_of
-from .criteria import TAKEOVER, required_steps
+from .criteria import LOCK_BROKEN, TAKEOVER, required_steps
 from .english import step_title
 from .judging import untested_steps
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..._judge.limits import Case, judge_figure
 from ..._judge.profile import Limit
-from ..._run.findings import LOCK_BROKEN, LOCK_NOT_COVERED, LOCK_UNDECIDED, SHORT_LEASE, Finding, finding, of_judgement
+from ..._run.findings import Finding, finding, of_judgement
 from ..._run.lock_steps import (
     BOTH_WAYS,
     BROKEN,
@@ -38,7 +38,18 @@ from ..._run.lock_steps import (
     rows_of,
 )
 from ..._run.verdicts import FAIL, INCONCLUSIVE, PASS, badness
-from .criteria import CALL, METRICS, OF_METRICS, limits_on_locks, required_steps
+from .criteria import (
+    CALL,
+    IDS,
+    LOCK_BROKEN,
+    LOCK_NOT_COVERED,
+    LOCK_UNDECIDED,
+    METRICS,
+    OF_METRICS,
+    SHORT_LEASE,
+    limits_on_locks,
+    required_steps,
+)
 
 NOT_RUN, SHORT_LOAD, NO_PAIR = "not_run", "short_load", "no_pair"
 """The causes that only judging finds: a required step without a result, a load that was shorter than required, and a
@@ -180,7 +191,8 @@ def _about(pair: Pair, row: Row) -> dict[str, Any]:
 def _finding(kind: str, verdict: str | None, pair: Pair, row: Row, **data: Any) -> Finding:
     """Return the finding of a row. ``cause`` is its step if the kind has a criterion for each step."""
     cause = row["step"] if kind == LOCK_BROKEN else None
-    return finding(kind, verdict, cause=cause, **{"code": row["cause"], **data}, **_about(pair, row))
+    known = {"code": row["cause"], "limit_id": IDS.get((kind, cause)), **data}
+    return finding(kind, verdict, cause=cause, **known, **_about(pair, row))
 
 
 def untested_steps(pair: Pair) -> list[str]:

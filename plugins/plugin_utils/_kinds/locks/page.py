@@ -16,10 +16,10 @@ from markupsafe import Markup
 
 from ..._english.findings import in_words
 from ..._report.model import Host
-from ..._run.findings import LOCK_NOT_COVERED, LOCK_UNDECIDED
 from ..._run.lock_steps import CONCURRENT_UPDATES, KEPT, NOT_COVERED, SETTINGS, STEPS, TAKEOVERS, rows_of
 from ..._run.verdicts import PASS, rank
 from ..._run.words import words_of
+from .criteria import LOCK_NOT_COVERED, LOCK_UNDECIDED
 from .english import step_title, why_not_covered, why_open
 from .figures import row_text
 from .pairs import findings_about

@@ -13,9 +13,10 @@ from typing import Any
 
 from ..._report.folding import natural
 from ..._report.model import Host
-from ..._run.findings import LIMIT, LOCK_BROKEN, LOCK_NOT_COVERED, LOCK_UNDECIDED
+from ..._run.findings import LIMIT
 from ..._run.record import host_label
 from ..._run.verdicts import rank
+from .criteria import LOCK_BROKEN, LOCK_NOT_COVERED, LOCK_UNDECIDED
 
 _FINDINGS = (LOCK_BROKEN, LIMIT, LOCK_UNDECIDED, LOCK_NOT_COVERED)
 

@@ -12,12 +12,12 @@ from typing import Any
 
 from ..._judge.limits import Case
 from ..._records.host import blank, concluded, profile_of
-from ..._run.findings import LOCK_UNDECIDED, finding
+from ..._run.findings import finding
 from ..._run.lock_steps import LOCKS, SECOND_REFUSED
 from ..._run.record import HostRecord
 from ..._run.shapes import PLAIN, fits
 from ..._run.verdicts import INCONCLUSIVE, worst
-from .criteria import required_of
+from .criteria import IDS, LOCK_UNDECIDED, required_of
 from .figures import pair_text
 from .judging import NO_PAIR, judged, notes_of
 
@@ -65,7 +65,9 @@ def lock_record(
 def _without_pair(host: str) -> dict[str, Any]:
     """Return the finding of a host whose locks were not tested with any other host."""
     at = {"first": host, "second": "", "directory": "", "holder": host, "other": ""}
-    return finding(LOCK_UNDECIDED, INCONCLUSIVE, step=SECOND_REFUSED, code=NO_PAIR, at=at)
+    return finding(
+        LOCK_UNDECIDED, INCONCLUSIVE, step=SECOND_REFUSED, code=NO_PAIR, at=at, limit_id=IDS[LOCK_UNDECIDED, None]
+    )
 
 
 def _usable(pair: Mapping[str, Any]) -> dict[str, Any]:

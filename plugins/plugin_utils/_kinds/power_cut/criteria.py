@@ -23,8 +23,26 @@ _MOST_BLIND_MS = 3_600_000
 _DEFAULTS = {"cuts": 0, "blind_ms": BLIND_MS}
 
 
+POWER_CUT, TOO_FEW_CUTS, TORN = "power_cut", "too_few_cuts", "torn"
+"""The findings that a cut does not pass, that there were too few of them, and the note about a torn write in flight."""
+
+IDS: Mapping[tuple[str, str | None], str] = {
+    (POWER_CUT, "lost"): "CUT-001",
+    (POWER_CUT, "inconclusive"): "CUT-002",
+    (TOO_FEW_CUTS, None): "CUT-003",
+    (POWER_CUT, "torn"): "CUT-004",
+    (POWER_CUT, "misdirected"): "CUT-005",
+    (POWER_CUT, "unreadable"): "CUT-006",
+    (POWER_CUT, "zeroed"): "CUT-007",
+    (POWER_CUT, "corrupt"): "CUT-008",
+    (POWER_CUT, "metadata lost"): "CUT-009",
+}
+
+
 class Criteria(facets.Criteria):
     """A profile without the section requires no power cuts."""
+
+    ids = IDS
 
     def read(self, given: Any, base: Any) -> Any:
         """Return the requirements of a profile that differ from the default.

@@ -15,7 +15,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.observation.certified import (
     hold_against_certificates,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.observation import observed
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.observation.record import observed
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import gate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate

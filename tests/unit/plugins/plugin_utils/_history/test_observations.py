@@ -19,7 +19,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.upkeep import import_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import ATTEMPT, FAILS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.observation.memory import observed_volumes
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.observation import observed
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.observation.record import observed
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import gate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate

@@ -22,7 +22,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.filin
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.merged_run import merge_runs
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.durability import cut_record
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.power_cut.record import cut_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory

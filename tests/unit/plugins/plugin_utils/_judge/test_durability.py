@@ -10,9 +10,9 @@ from __future__ import annotations
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import Cut
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.filing import certify
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import LOSSES, chance_bound, claim_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import chance_bound, claim_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.merged_run import merge_runs
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.durability import cut_record
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.power_cut.record import LOSSES, cut_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.kinds import KINDS

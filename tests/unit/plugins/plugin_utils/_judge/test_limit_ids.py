@@ -12,14 +12,14 @@ import re
 from pathlib import Path
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import findings_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import all_criteria, load_profile
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.power_cut.record import findings_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import CRITERIA
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import STEPS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_key
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate, lock_pairs
 
+CRITERIA = all_criteria()
 NAMES = sorted(path.stem for path in Path(fabricate.PROFILES).glob("*.yml"))
 SHIPPED = [(name, limit) for name in NAMES for limit in load_profile(name, fabricate.PROFILES).limits]
 CRITERION_ROW = re.compile(r"^\| `([A-Z]+-[0-9]{3})` \| `(\w+)`(?:, ([\w ]+))? \| [^|`]+ \|$", re.M)

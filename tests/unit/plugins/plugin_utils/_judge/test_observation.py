@@ -9,8 +9,8 @@ from __future__ import annotations
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.filing import certify
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.merged_run import merge_runs
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.observation.record import observed
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.observation import observed
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import gate

@@ -115,8 +115,6 @@ NAMED_ELSEWHERE = {
     "_report/history/status_html.py": "the same key",
     "_run/findings.py": "a finding that explains a preflight",
     "_run/kinds.py": "it lists the kinds",
-    "_records/durability.py": "records are made for each kind",
-    "_records/observation.py": "the same",
 }
 """Places where the name of a kind is used with another meaning, or as a key in a file that others read."""
 

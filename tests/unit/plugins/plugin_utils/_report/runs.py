@@ -19,6 +19,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reade
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.observation.certified import (
     hold_against_certificates,
 )
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.observation.record import observed
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.power_cut.record import cut_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.buckets import bucket_of, upper_ns
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import (
     Interval,
@@ -30,9 +32,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval im
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.seen import seen_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.tables import tables_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.durability import cut_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.observation import observed
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate, lock_pairs

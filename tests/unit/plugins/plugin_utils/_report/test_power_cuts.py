@@ -11,7 +11,7 @@ import json
 import re
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.durability import LOSSES
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.power_cut.record import LOSSES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps.reopen_run import measured

@@ -12,17 +12,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from .._judge.notes import clock_notes
-from .._run.findings import INTERRUPTED, PREFLIGHT, SOURCE_MESSAGE, Finding, finding
-from .._run.kinds import kind_named
-from .._run.record import HostRecord
-from .._run.table_reader import TablesError
-from .._run.tables import parse_tables
-from .._run.words import words_of
-from .host import IDENTITY_PREFIXES, blank, judge_record, profile_of, ready, tester_of, unusable, with_notes
-
-OBSERVATION = "observation"
-"""The kind of these records."""
+from ..._judge.notes import clock_notes
+from ..._records.host import IDENTITY_PREFIXES, blank, judge_record, profile_of, ready, tester_of, unusable, with_notes
+from ..._run.findings import INTERRUPTED, PREFLIGHT, SOURCE_MESSAGE, Finding, finding
+from ..._run.kinds import OBSERVATION
+from ..._run.record import HostRecord
+from ..._run.table_reader import TablesError
+from ..._run.tables import parse_tables
+from ..._run.words import words_of
 
 STAGE = "observe"
 """The stage in records that state why a queue manager cannot be observed."""
@@ -52,7 +49,7 @@ def observed(
     profile = profile_of(run, host)
     identity = {key: value for key, value in tables.run.items() if key.startswith(IDENTITY_PREFIXES) and value}
     record = replace(
-        blank(run, host, volume, OBSERVATION, {**facts, **identity}),
+        blank(run, host, volume, OBSERVATION.name, {**facts, **identity}),
         workspace=workspace,
         load_unit=tables.run.get("load_unit", ""),
         tester=tester_of(tables),
@@ -62,8 +59,7 @@ def observed(
         *clock_notes(run, facts),
         *(finding(SOURCE_MESSAGE, None, text=str(problem)) for problem in seen.get("problems") or []),
     ]
-    kind = kind_named(OBSERVATION)
-    if not kind.criteria.limits_of(profile):
+    if not OBSERVATION.criteria.limits_of(profile):
         return with_notes(record, [*_ending(seen), *notes], words_of(""))
     judged = {**judge_record(record, tables, profile, today), "certified": False, "qualification": ""}
     return with_notes(replace(record, **judged), notes, words_of(""))
@@ -71,7 +67,7 @@ def observed(
 
 def _ending(seen: Mapping[str, Any]) -> list[Finding]:
     """Return the reason why the observation ended early. If there is a verdict, it also contains this reason."""
-    return [finding(INTERRUPTED, None, cause=OBSERVATION, text=seen["ending"])] if seen.get("ending") else []
+    return [finding(INTERRUPTED, None, cause=OBSERVATION.name, text=seen["ending"])] if seen.get("ending") else []
 
 
 def observable(run: Mapping[str, Any], host: str, volume: str, facts: dict[str, Any]) -> HostRecord:
