@@ -32,7 +32,7 @@ class Witness:
         self.problem = ""
         self.lost_ns = 0
         self.status: int | None = None
-        self._stream = LineStream(command, self._reader.read, self._end_of_stream, LONGEST_LINE)
+        self._stream = LineStream(command, self._take, self._end_of_stream, LONGEST_LINE)
 
     @property
     def seen(self) -> Seen:
@@ -55,6 +55,10 @@ class Witness:
         self._is_stopped = True
         self.status = self._stream.exit_status() if self.lost_ns else None
         self._stream.end(0)
+
+    def _take(self, line: str, at_ns: int) -> None:
+        if not self._is_stopped:  # a tester on the controller itself says that it was ended
+            self._reader.read(line, at_ns)
 
     def _end_of_stream(self, problem: str) -> None:
         self.problem = problem

@@ -58,6 +58,13 @@ def test_it_waits_until_the_tester_writes_and_ends_when_it_is_stopped(witness):
     assert (one.is_over, one.lost_ns, one.status, one.seen.counts) == (True, 0, None, {1: 1})
 
 
+def test_what_is_said_after_it_was_stopped_does_not_count(witness):
+    one = witness("(sleep 0.3; echo end signal) & sleep 600", READY, "ack 1 1")
+    one.wait(lambda: one.seen.acknowledged_writes, ENOUGH_S)
+    one.stop()
+    assert (one.seen.counts, one.seen.end) == ({1: 1}, "")
+
+
 @pytest.mark.parametrize(
     ("line", "problem"),
     [(READY.replace("R1", "R2"), "it was told R1"), ("x" * (LONGEST_LINE + 1), "a line of more than")],
