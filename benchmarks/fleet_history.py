@@ -37,10 +37,11 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.fle
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.fleet_drift import fleet_drift
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.selection import select
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.comparison_html import render_comparison
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.comparison_txt import comparison_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.drift_html import render_drift
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.drift_txt import drift_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.comparison import (
+    comparison_text,
+    render_comparison,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.drift import drift_text, render_drift
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import made_up
 
 FIRST_DAY = datetime.date(2026, 1, 1)

@@ -2,13 +2,14 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Formats changes for pages and screens: shares, intervals, rows of a sweep, and other changes."""
+"""Formats changes for pages and screens: shares, intervals, rows of a sweep, and other changes. A screen shows only the
+first ones of each group, so that its text stays short for any fleet."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...module_utils._units import format_count, format_size
 from .._run.shapes import Keys, Maybe, Within, dicts_in, fits
@@ -84,22 +85,40 @@ def moments_text(instants: Iterable[str]) -> Callable[[str], str]:
     return lambda instant: instant[:length].replace("T", " ")
 
 
-def bounded(items: Sequence[Any], most: int, write: Callable[[Any], list[str]], more: str = "more") -> list[str]:
+class Lines(NamedTuple):
+    """A group of lines: the title beside each, the items, the largest number of items that are shown, the largest
+    number of lines for one of them, the function that returns the text of an item, and what the other items are."""
+
+    title: str
+    items: Sequence[Any]
+    most: int = 1
+    most_lines: int = 2
+    text: Callable[[Any], str] = str
+    more: str = "more"
+
+
+def screen_text(headline: str, groups: Iterable[Lines], page: str) -> str:
+    """Return a headline, the groups and the path of the page."""
+    lines = [line for group in groups for line in _shown(group)]
+    return "\n".join([headline, *lines, f"  page          {page}"])
+
+
+def _shown(group: Lines) -> list[str]:
     """Return the lines of the first items, and the number of those that are left out."""
-    lines = [line for item in items[:most] for line in write(item)]
-    return lines + ([f"                and {format_count(len(items) - most)} {more}"] if len(items) > most else [])
+    lines = [line for item in group.items[: group.most] for line in _wrapped(group, item)]
+    left = len(group.items) - group.most
+    return [*lines, f"                and {format_count(left)} {group.more}"] if left > 0 else lines
 
 
-def wrapped(title: str, text: str, most_lines: int = 3) -> list[str]:
-    """Return lines for a screen: each has a title in a separate column and a text beside it. Texts that are too long
-    are cut off."""
-    column = f"  {title:<13} "
+def _wrapped(group: Lines, item: Any) -> list[str]:
+    """Return the title in a separate column, with the text beside it. A text that is too long is cut off."""
+    column = f"  {group.title:<13} "
     return textwrap.wrap(
-        text,
+        group.text(item),
         SCREEN_WIDTH,
         initial_indent=column,
         subsequent_indent=" " * len(column),
-        max_lines=most_lines,
+        max_lines=group.most_lines,
         placeholder=" ...",
         break_on_hyphens=False,
     )

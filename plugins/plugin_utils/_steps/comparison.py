@@ -28,8 +28,7 @@ from .._history_action import (
     existing_pages,
     versions_here,
 )
-from .._report.history.comparison_html import render_comparison
-from .._report.history.comparison_txt import comparison_text
+from .._report.history.comparison import comparison_text, render_comparison
 from .._run.files import write_json, write_text
 from .._run.names import new_run_id
 

@@ -29,8 +29,7 @@ from .._history_action import (
     existing_pages,
     versions_here,
 )
-from .._report.history.drift_html import render_drift
-from .._report.history.drift_txt import decline_sentence, declines_of, drift_text, gating_nights, label_of
+from .._report.history.drift import decline_sentence, declines_of, drift_text, gating_nights, label_of, render_drift
 from .._run.files import write_json, write_text
 from .._run.run_files import MAX_JSON_BYTES, RunDirectoryError, read_json
 

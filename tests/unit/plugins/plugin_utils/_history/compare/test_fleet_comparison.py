@@ -18,7 +18,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.fle
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.selection import select
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.comparison_txt import class_sentence
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.comparison import class_sentence
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.moment import later
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import INCONCLUSIVE
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import made_up

@@ -17,8 +17,10 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.rows 
     change_picture,
     change_scale,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.comparison_html import render_comparison
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.comparison_txt import comparison_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.comparison import (
+    comparison_text,
+    render_comparison,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import HARMLESS_TAGS, HOSTILE, Page
 

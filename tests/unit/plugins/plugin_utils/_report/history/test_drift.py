@@ -12,9 +12,8 @@ from datetime import date, timedelta
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.drift import chart
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history import drift_html
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.drift_html import render_drift
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.drift_txt import drift_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history import drift as shown_drift
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.drift import drift_text, render_drift
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import HARMLESS_TAGS, HOSTILE, Page
 
@@ -170,7 +169,7 @@ def test_the_page_has_a_chart_for_each_volume_and_says_what_changed():
 
 
 def test_a_large_fleet_has_charts_of_the_worst_volumes(monkeypatch):
-    monkeypatch.setattr(drift_html, "DRAWN_VOLUMES", 3)
+    monkeypatch.setattr(shown_drift, "DRAWN_VOLUMES", 3)
     page = page_of(drift(*(volume(f"h{number}") for number in range(5))))
     assert page.tags.count("svg") == 3
     assert any("2 volumes are left out here" in text for text in page.texts)

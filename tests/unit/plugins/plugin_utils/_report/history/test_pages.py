@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.comparison_html import render_comparison
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.drift_html import render_drift
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.comparison import render_comparison
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.drift import render_drift
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.status_html import render_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.table_reader import printable
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.browser import (
