@@ -118,7 +118,7 @@ class Controller:
             playbook = PROJECT / "playbooks" / f"{playbook}.yml"
         extra = self.directory / "variables.json"
         extra.write_text(json.dumps(variables))
-        done = subprocess.run(
+        running = subprocess.Popen(
             [*NICE, str(self.tools / "ansible-playbook"), "-e", f"@{extra}", *arguments, str(playbook)],
             cwd=self.directory,
             env=self._environment(env or {}),
@@ -126,11 +126,17 @@ class Controller:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=timeout_s,
-            check=False,
+            start_new_session=True,
         )
-        print(done.stdout)  # pytest shows this output if the test fails
-        return Outcome(done.returncode, done.stdout, self.directory)
+        try:
+            output, _ = running.communicate(timeout=timeout_s)
+        except BaseException:
+            # The processes for the hosts would otherwise wait for hosts that no longer exist.
+            os.killpg(running.pid, signal.SIGKILL)
+            running.wait()
+            raise
+        print(output)  # pytest shows this output if the test fails
+        return Outcome(running.returncode, output, self.directory)
 
     def start(
         self, playbook: str, *arguments: str, stdout: int | IO[str] = subprocess.DEVNULL

@@ -18,7 +18,7 @@ _TWO_ACTIVE = (
     "Two instances of the queue manager can be active at once. Both write to the same log and the same queues: "
     "messages are lost or delivered twice, and the log is damaged."
 )
-_AGAIN = "Then run playbooks/locks.yml again."
+_AGAIN = "Then test the locks again."
 
 LOCK_CAUSES: Mapping[str, Advice] = {
     "granted": Advice(
@@ -245,7 +245,7 @@ LOCK_CAUSES: Mapping[str, Advice] = {
     ),
     "undecided": Advice(
         "a step decides nothing",
-        "Correct the named problem, and run playbooks/locks.yml again.",
+        "Correct the named problem, and test the locks again.",
         (SYSTEM,),
         consequence="Nothing is proven: the locks may or may not work.",
     ),
