@@ -34,7 +34,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.result impo
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.status_txt import status_prom, status_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import PASSWORD_VARIABLE, open_history
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds import DEFAULT, KINDS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.kinds import DEFAULT, KINDS
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import made_up, postgresql_server
 
 STORE_LIMIT_S = 30
