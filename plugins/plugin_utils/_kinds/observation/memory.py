@@ -63,7 +63,7 @@ class Memory(facets.Memory):
         """Add the newest observation of each volume, also beside its line."""
         seen = observed_volumes(results, lines)
         status["observations"] = [_entry(label, result, today) for label, _place, result in seen]
-        by_place = {place: entry for (_label, place, _), entry in zip(seen, status["observations"], strict=True)}
+        by_place = {place: entry for (_label, place, _seen), entry in zip(seen, status["observations"], strict=True)}
         for line, volume in zip(lines, status["volumes"], strict=True):
             volume["observation"] = by_place.get(_place_of(line))
 
