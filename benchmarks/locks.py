@@ -43,6 +43,8 @@ from testbed.servers import ServerSpec
 from testbed.settings import default_prefix
 
 HONEST = "honest"
+REMOVAL_S = 120.0
+"""How long the removal of files may take on a host whose file system hung."""
 
 
 @dataclass
@@ -71,6 +73,14 @@ class Count:
 
 def honest_names(count: int) -> list[tuple[str, str]]:
     return [(f"honest{number}a", f"honest{number}b") for number in range(1, count + 1)]
+
+
+def left_on_hosts(bed: Bed) -> list[str]:
+    """Return what is left on all hosts. Where a file system hung, the files are removed after it answers again."""
+    end = time.monotonic() + REMOVAL_S
+    while (left := [remains for host in bed for remains in left_on(host)]) and time.monotonic() < end:
+        time.sleep(1)
+    return left
 
 
 def takeovers(outcome: Outcome, hosts: list[str]) -> list[float]:
@@ -141,7 +151,7 @@ def main() -> int:
                 by_address[address] += 1
             calls += by_address.values()
             end_fail_overs(bed)
-            left += [remains for host in bed for remains in left_on(host)]
+            left += left_on_hosts(bed)
             print(
                 f"run {run}: {walls[-1]:.0f} s, load average {os.getloadavg()[0]:.1f}, "
                 f"{sum(count.right for count in counts.values())} of {sum(count.pairs for count in counts.values())} "

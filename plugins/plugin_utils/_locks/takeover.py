@@ -25,7 +25,7 @@ QUIET_S = 5.0
 this time can be seen."""
 LATER_S = 15.0
 """How long after the takeover the logs are read again, at the earliest."""
-RETURNED_S = 30.0
+RETURNED_S = 12.0
 """For how long the old host tries to get the lock after it is back."""
 SECTORS = LOG_BYTES // 512
 TAKEOVER, LATER, END = "takeover", "later", "end"

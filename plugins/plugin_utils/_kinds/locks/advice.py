@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..._report.causes.advice import MQ, STORAGE, SYSTEM, VIRTUAL, Advice, together
-from ..._run.lock_steps import SAME_HOST, SERVER_FAILOVER
+from ..._run.lock_steps import LATE_WRITES, LOCKED, SAME_HOST, SERVER_FAILOVER, UNLOCKED
 from .criteria import LOCK_BROKEN, LOCK_NOT_COVERED, LOCK_UNDECIDED
 
 _TWO_ACTIVE = (
@@ -88,6 +88,18 @@ LOCK_CAUSES: Mapping[str, Advice] = {
         consequence=(
             "A former active instance that comes back writes into the log of the instance that took over. The log is "
             "damaged: recovery stops there, and committed messages are lost."
+        ),
+    ),
+    "late_write_without_lock": Advice(
+        "a host that had lost its lock could still write to a file that it had not locked",
+        "Ask IBM Support whether your queue manager locks the files of its log. If it does not, or if they cannot say, "
+        "use a file server that refuses every write from a client whose lease has expired. The kernel's nfsd and "
+        f"nfs-ganesha refuse only those to locked files. {_AGAIN}",
+        (MQ, STORAGE),
+        consequence=(
+            "Writes to the locked log were refused. But IBM documents locks for master, active and standby only: if "
+            "the files of the log are not locked, a former active instance that comes back can overwrite what the "
+            "instance that took over has written."
         ),
     ),
     "failover": Advice(
@@ -346,6 +358,7 @@ _OPEN = ("seen_again", "not_permitted", "other_path", "no_failover_seen")
 def key_of(finding: Mapping[str, Any]) -> str:
     """Return the key of the advice on a finding about locks."""
     kind, code, step = finding["kind"], str(finding.get("code")), finding.get("step")
+    figures = finding.get("figures") or {}
     if kind == LOCK_NOT_COVERED:
         return "not_covered"
     if kind == LOCK_BROKEN:
@@ -353,6 +366,8 @@ def key_of(finding: Mapping[str, Any]) -> str:
             return "same_host" if step == SAME_HOST else "failover"
         if code in ("write_error", "verification_error") and step == SERVER_FAILOVER:
             return "failover_error"
+        if figures.get("log") == UNLOCKED and not figures.get(LATE_WRITES[LOCKED]):
+            return "late_write_without_lock"
         return _OF_CODES.get(code, code)
     return code if kind == LOCK_UNDECIDED and code in _OPEN else "undecided"
 

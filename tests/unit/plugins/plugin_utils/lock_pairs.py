@@ -41,7 +41,7 @@ FIGURES = {
         "unlocked_late_sectors": 0,
         "acknowledged": 5000,
         "acknowledged_lost": 0,
-        "refused_after_return": 60,
+        "refused_after_return": 24,
     },
     "cut_off": {
         "held_ns": 12 * S,
@@ -54,7 +54,7 @@ FIGURES = {
         "unlocked_late_sectors": 0,
         "acknowledged": 5000,
         "acknowledged_lost": 0,
-        "refused_after_return": 60,
+        "refused_after_return": 24,
         "errno": "EIO",
     },
     "server_failover": {

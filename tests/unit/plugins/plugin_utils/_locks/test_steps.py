@@ -206,7 +206,7 @@ def test_a_holder_that_is_cut_off_loses_its_lock_and_cannot_write():
     assert figures["takeover_ns"] == pytest.approx(LEASE_S * SECOND_NS, rel=0.1)
     assert figures["back_ns"] > figures["takeover_ns"] and figures["own_sectors"] > 0
     assert (figures["unlocked_late_sectors"], figures["late_writes"], figures["acknowledged_lost"]) == (0, 0, 0)
-    assert figures["acknowledged"] > 0 and figures["refused_after_return"] > 50
+    assert figures["acknowledged"] > 0 and figures["refused_after_return"] > 20
 
 
 @pytest.mark.parametrize(
@@ -331,7 +331,7 @@ def test_a_host_without_power_loses_its_lock():
     assert (outcome, cause, figures["status"]) == ("kept", "", 0)
     assert figures["takeover_ns"] == pytest.approx(LEASE_S * SECOND_NS, rel=0.2)
     assert figures["held_ns"] > 0 and figures["tries"] > 1
-    assert figures["back_ns"] > 60 * SECOND_NS and figures["refused_after_return"] > 50
+    assert figures["back_ns"] > 60 * SECOND_NS and figures["refused_after_return"] > 20
     assert (figures["late_writes"], figures["unlocked_late_writes"], figures["acknowledged_lost"]) == (0, 0, 0)
     assert lost(Server("stale"))[:2] == ("broken", "never_taken_over")
 

@@ -156,7 +156,7 @@ def test_the_page_shows_each_step_with_its_figures_and_what_is_not_covered(locks
     assert "under full log load ✓ pass db03 holds, db04 wants 10 min of load, 300 verifications, the longest" in text
     assert (
         "host cut off and back ✗ fail db03 holds, db04 wants takeover 12 s, refused 12 times, back after 31 s, "
-        "then refused 60 times, late writes: 88 in the locked log (704 sectors), 0 in the log without a lock, its "
+        "then refused 24 times, late writes: 88 in the locked log (704 sectors), 0 in the log without a lock, its "
         "pending write ended with EIO, 0 of 5,000 acknowledged writes lost 88 late writes of db03 landed after db04 "
         "had taken over"
     ) in text
@@ -229,6 +229,16 @@ def test_each_cause_has_a_consequence_and_a_next_step():
         for step in ("same_host", "server_failover", "second_refused")
     }
     assert len(shown) == 3
+
+
+@pytest.mark.parametrize("code", ["late_write_landed", "not_fenced"])
+def test_late_writes_to_a_file_without_a_lock_are_a_question_to_ibm(code):
+    finding = {"kind": "lock_broken", "code": code, "step": "cut_off"}
+    unlocked = {"log": "unlocked", "late_writes": 0, "unlocked_late_writes": 1024}
+    of_locked = advice_on_locks([{**finding, "figures": {"log": "locked", "late_writes": 3}}])
+    assert advice_on_locks([{**finding, "figures": unlocked}])[1].startswith("Ask IBM Support")
+    assert advice_on_locks([{**finding, "figures": {**unlocked, "late_writes": 3}}]) == of_locked
+    assert of_locked[1].startswith("Put no queue manager there.")
 
 
 @pytest.mark.parametrize("code", ["seen_again", "not_permitted", "other_path", "no_failover_seen"])
