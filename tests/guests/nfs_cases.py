@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is tested on NFS: honest servers, which must pass, and settings that defeat locks, none of which may pass."""
+"""What is tested on NFS: honest servers, which must keep every promise about locked files, and settings that defeat
+locks, none of which may pass."""
 
 from __future__ import annotations
 
@@ -14,8 +15,9 @@ UNLIKE = ("11" * 16, "22" * 16)
 @dataclass(frozen=True)
 class Case:
     """A pair of hosts and their server. ``refused`` is the setting for which the pair must be refused. ``convicted``
-    contains steps, one of which must be broken. A case with neither must pass. ``is_cut`` determines whether hosts are
-    also cut off and lose power, which takes the most time."""
+    contains steps, one of which must be broken. A case with neither must keep all steps. ``is_cut`` determines whether
+    hosts are also cut off and lose power, which takes the most time. None of these servers then refuses late writes to
+    a file that was not locked."""
 
     setting: str = ""
     server: str = "nfsd"
