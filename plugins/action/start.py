@@ -13,11 +13,10 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 
 from ..plugin_utils._action_base import RemoteAction, failure, of_volumes
-from ..plugin_utils._fleet.early_end import DECIDED, NONE, runs_alone
-from ..plugin_utils._fleet.early_end import OPTION as END_EARLY
 from ..plugin_utils._fleet.order import make_order, names
 from ..plugin_utils._fleet.plan import TOGETHER
 from ..plugin_utils._fleet.progress import host_status
+from ..plugin_utils._fleet.schedule import DECIDED, END_EARLY, NONE, runs_alone
 from ..plugin_utils._fleet.volumes import sharing_facts
 from ..plugin_utils._judge.capacity import LOAD_SEARCH
 from ..plugin_utils._judge.early_end import counted_for, fails_above, passes_after, stops_above

@@ -31,8 +31,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut impo
     Witnessed,
     cut_of,
 )
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.power_cut import Witness
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.protocol import acknowledged_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.witness import Witness
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.power_cut.criteria import BLIND_MS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._own_connection import SSH_OPTIONS
 from testbed import Bed, HostSpec, power

@@ -14,9 +14,9 @@ from typing import Any
 
 from .._dialogue.commands import CommandResult
 from .._dialogue.guard import guarded
+from .._dialogue.line_stream import LineStream
 from .cut import Command, Returned, Witnessed, why_other_volume
-from .protocol import Seen
-from .witness import Witness
+from .protocol import LONGEST_LINE, Reader, Seen
 
 BREAK_S = 120
 """How long the connection may last after the cut command. Some commands return before they take effect."""
@@ -147,3 +147,57 @@ class PowerCut:
 
 def is_booted(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
     return bool(after.get("boot_id")) and after["boot_id"] != before.get("boot_id")
+
+
+WITNESS_PAUSE_S = 0.05
+
+
+class Witness:
+    """Records what the tester sends that ``command`` starts. ``asked`` holds the options of the tester, as for
+    ``Reader``. The caller must stop it. Raises OSError if the command cannot be started.
+
+    ``problem`` says what is wrong with a line, after which nothing more is read; it is empty if nothing is.
+    ``lost_ns`` is the time at which the stream ended by itself, by the monotonic clock; 0 if it has not. ``status`` is
+    then the exit status of the tester, or of ssh if the connection broke; it is known when the witness has stopped.
+    """
+
+    def __init__(self, command: Sequence[bytes | str], asked: Mapping[str, object]) -> None:
+        self._reader = Reader(asked)
+        self._is_stopped = False
+        self.is_over = False
+        self.problem = ""
+        self.lost_ns = 0
+        self.status: int | None = None
+        self._stream = LineStream(command, self._take, self._end_of_stream, LONGEST_LINE)
+
+    @property
+    def seen(self) -> Seen:
+        return self._reader.seen
+
+    def said(self) -> str:
+        """Return the last error message of the tester or of ssh."""
+        return self._stream.last_words()
+
+    def wait(self, until: Callable[[], object], longest_s: float) -> bool:
+        """Wait until the condition is true, the stream has ended, or the time has passed. Returns whether the condition
+        is true."""
+        end_s = time.monotonic() + longest_s
+        while not (found := bool(until())) and not self.is_over and time.monotonic() < end_s:
+            time.sleep(WITNESS_PAUSE_S)
+        return found
+
+    def stop(self) -> None:
+        """End the connection, which ends the tester."""
+        self._is_stopped = True
+        self.status = self._stream.exit_status() if self.lost_ns else None
+        self._stream.end(0)
+
+    def _take(self, line: str, at_ns: int) -> None:
+        if not self._is_stopped:  # a tester on the controller itself says that it was ended
+            self._reader.read(line, at_ns)
+
+    def _end_of_stream(self, problem: str) -> None:
+        self.problem = problem
+        if not (self._is_stopped or problem):
+            self.lost_ns = time.monotonic_ns()
+        self.is_over = True

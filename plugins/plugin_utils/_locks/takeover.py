@@ -12,10 +12,9 @@ from collections.abc import Callable
 from .._run.lock_steps import LATE_SECTORS, LATE_WRITES
 from .load import Load, load, write_all
 from .locker import AbandonedError
-from .prober import Prober, refuse_early
 from .protocol import LOCKED
 from .reader import Look, Reader
-from .stage import LOCK, LOG, LOG_BYTES, OPEN_LOG, Stage, take
+from .stage import LOCK, LOG, LOG_BYTES, OPEN_LOG, Prober, Stage, refuse_early, take
 from .step import Figures, broken, undecided
 
 WRITE_S = 300.0

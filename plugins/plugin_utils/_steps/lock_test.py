@@ -17,10 +17,9 @@ from .._fleet.progress import say
 from .._kinds.locks.criteria import required_of
 from .._kinds.locks.english import step_title
 from .._kinds.locks.record import lock_record
-from .._locks.conductor import conduct
 from .._locks.locker import Clock
 from .._locks.pair_test import Order, PairTest, Side
-from .._locks.pairs import Pair
+from .._locks.pairs import Pair, conduct
 from .._locks.step import STAGE
 from .._records.host import profile_of
 from .._run.directory import RunDirectory

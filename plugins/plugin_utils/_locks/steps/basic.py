@@ -11,9 +11,8 @@ import statistics
 
 from ..load import load
 from ..locker import Locker
-from ..prober import Prober
 from ..protocol import HELD, Answer
-from ..stage import LOCK, RECORD, Stage, found_within, held, refused
+from ..stage import LOCK, RECORD, Prober, Stage, found_within, held, refused
 from ..step import Figures, StepEnd, broken, undecided
 
 TRIES, FEWEST = 100, 5

@@ -14,8 +14,7 @@ from ..._dialogue.commands import Background, CommandResult
 from ..agent import LATE_LINE_NS
 from ..load import load
 from ..locker import Lockers
-from ..prober import Prober, refuse_early
-from ..stage import LOCK, Stage
+from ..stage import LOCK, Prober, Stage, refuse_early
 from ..step import Figures, StepEnd, broken, undecided
 from ..takeover import Takeover
 

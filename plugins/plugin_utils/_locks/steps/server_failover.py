@@ -12,9 +12,8 @@ from collections.abc import Callable
 from ..._dialogue.commands import Background, CommandResult
 from ..load import load
 from ..locker import END_S
-from ..prober import Prober, refuse_early
 from ..reader import SCAN_S, Reader
-from ..stage import LOCK, LOG, OPEN_LOG, Stage
+from ..stage import LOCK, LOG, OPEN_LOG, Prober, Stage, refuse_early
 from ..step import Figures, broken, undecided
 from .settings import VISIBLE_S
 

@@ -21,7 +21,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut impo
     cut_of,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.protocol import Reader
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.tested import NEVER_AN_ARRAY, what_is_tested
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps.cut_plan import NEVER_AN_ARRAY, what_is_tested
 
 READY = b"ready R1 b1 seed=7 bsize=4096 file_size=1048576 files=4 qm=1 prefix=logdisk layout=2\n"
 VOLUME = {"filesystem_uuid": "u-1", "mount_point": "/fut", "mount_source": "/dev/sda", "filesystem_type": "xfs"}
