@@ -13,7 +13,9 @@ import time
 from collections.abc import Sequence
 
 from .._dialogue.line_stream import LET_END_S, SSH_FAILED, LineStream
+from .._run.lock_steps import UNDECIDED
 from .protocol import LONGEST_LINE, MOST_FOREIGN_LINES, Answer, ProtocolError, Ready, read_answer, read_ready
+from .step import StepEnd
 
 SILENT_S = 9
 """For how many seconds a host may say nothing before its connection ends. A busy host, or a virtual machine that is
@@ -30,13 +32,12 @@ MOST_WAITING = 100_000
 """The largest number of answers that are kept until they are taken."""
 
 
-class AgentLostError(Exception):
+class AgentLostError(StepEnd):
     """The tester of a host has ended, or its connection is lost. The message is the last output of the tester or of
     ssh."""
 
-    def __init__(self, host: str, said: str, status: int | None = None) -> None:
-        super().__init__(said)
-        self.host, self.said, self.status = host, said, status
+    def __init__(self, host: str, said: str) -> None:
+        super().__init__(UNDECIDED, "agent_lost", {"host": host, "said": said})
 
 
 class Agent:
@@ -94,7 +95,7 @@ class Agent:
         return self._stream.end(patience_s)
 
     def _lost(self) -> AgentLostError:
-        return AgentLostError(self.host, self._stream.why(), self._stream.exit_status())
+        return AgentLostError(self.host, self._stream.why())
 
     def _take(self, line: str, at_ns: int) -> None:
         with self._changed:

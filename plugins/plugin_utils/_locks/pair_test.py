@@ -283,10 +283,7 @@ class PairTest:
 
     def _is_lost(self, host: str, patience_s: float) -> bool:
         """Whether the tester of a host or its connection ends within ``patience_s`` seconds."""
-        end_ns = self._clock.now_ns() + round(patience_s * 1e9)
-        while self._clock.now_ns() < end_ns and not self._agents[host].is_over:
-            self._clock.sleep(AGAIN_S)
-        return self._agents[host].is_over
+        return self._clock.wait_until(lambda: self._agents[host].is_over, patience_s, AGAIN_S)
 
     def _start(self, host: str, patience_s: float) -> bool:
         """Start the tester of a host; return whether it is ready. Raises AgentLostError."""

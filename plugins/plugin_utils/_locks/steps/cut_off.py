@@ -71,7 +71,7 @@ def cut_off(stage: Stage, partition: Partition) -> Figures:
         takeover.errors = {writer.kind: writer.errno for writer in old.writers if not problem}
         takeover.figures["errno"] = old.log.errno
         old.kill()
-        stage.wait_until(old.is_gone, END_S)
+        stage.clock.wait_until(old.is_gone, END_S)
         return problem
 
     try:
@@ -94,7 +94,7 @@ def _wait_for_takeover(stage: Stage, takeover: Takeover, begin_ns: int) -> Figur
         old.is_broken()
         return old.log.progressed_ns() > begin_ns + CUT_S * 1e9
 
-    stage.wait_until(lambda: takeover.is_done() or is_connected(), stage.takeover_s)
+    stage.clock.wait_until(lambda: takeover.is_done() or is_connected(), stage.takeover_s)
     if not prober.granted_ns and is_connected():
         raise undecided("still_connected", host=stage.holder.host)
     if not prober.granted_ns:
@@ -120,4 +120,6 @@ def _end_of(stage: Stage, old: Load) -> str:
             went_on.setdefault(writer, stage.clock.now_ns())
         return writer.has_ended() or stage.clock.now_ns() - went_on.get(writer, stage.clock.now_ns()) > GO_ON_S * 1e9
 
-    return "" if stage.wait_until(lambda: all(has_ended(writer) for writer in old.writers), RETURN_S) else "deadline"
+    return (
+        "" if stage.clock.wait_until(lambda: all(has_ended(writer) for writer in old.writers), RETURN_S) else "deadline"
+    )

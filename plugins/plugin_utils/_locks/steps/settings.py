@@ -55,7 +55,7 @@ def same_file_system(stage: Stage, settings: Mapping[str, Settings] | None = Non
         return {}
     if not _reads(writer, nonce):
         raise broken("write_lost", host=writer.host)
-    if not stage.wait_until(lambda: other.sees(nonce), VISIBLE_S):
+    if not stage.clock.wait_until(lambda: other.sees(nonce), VISIBLE_S):
         raise broken("not_shared", **_place(stage.other.host, other.settings))
     return {"visible_after_ns": stage.clock.now_ns() - begin_ns}
 
