@@ -17,12 +17,11 @@ from ansible.errors import AnsibleActionFail, AnsibleError
 
 from ..module_utils import _units
 from ..plugin_utils._action_base import RemoteAction, as_dict, failure, host_result, one_line
-from ..plugin_utils._dialogue.commands import call
+from ..plugin_utils._dialogue.commands import CommandResult, call
 from ..plugin_utils._dialogue.guard import guard_command
-from ..plugin_utils._durability.check import read_check
-from ..plugin_utils._durability.cut import Command, Cut, Returned, Witnessed, cut_of, why_no_cut, why_other_volume
+from ..plugin_utils._durability.cut import Cut, Returned, Witnessed, cut_of, why_no_cut, why_other_volume
 from ..plugin_utils._durability.power_cut import Host, PowerCut, Times
-from ..plugin_utils._durability.protocol import acknowledged_text
+from ..plugin_utils._durability.protocol import acknowledged_text, read_check
 from ..plugin_utils._fleet.progress import say
 from ..plugin_utils._judge.durability import STAGE
 from ..plugin_utils._kinds.power_cut.criteria import blind_limit_ns
@@ -146,7 +145,7 @@ class ActionModule(RemoteAction):
         asked = {"run_id": run_id, "seed": seed, "bsize": cuts["bsize"], "qm": cuts["qm"]}
         return Host(before, cut, self._look, stream, guard_stream, asked)
 
-    def _call_command(self, number: int) -> Any:
+    def _call_command(self, number: int) -> CommandResult:
         self._say(f"cutting the power (cut {number})")
         return call(self._plan["cuts"]["command"], COMMAND_S)
 
@@ -172,7 +171,7 @@ class ActionModule(RemoteAction):
         except AnsibleError as error:
             return failure(self.stage, "error", one_line(str(error)))
 
-    def _check(self, command: Command, witnessed: Witnessed, returned: Returned) -> dict[str, Any]:
+    def _check(self, command: CommandResult, witnessed: Witnessed, returned: Returned) -> dict[str, Any]:
         """Return the host's answer after it has checked and removed its files, with the items that are ``left`` and a
         ``problem`` if there is one."""
         if returned.after is None:

@@ -15,7 +15,7 @@ from typing import Any
 from .._dialogue.commands import CommandResult
 from .._dialogue.guard import guarded
 from .._dialogue.line_stream import LineStream
-from .cut import Command, Returned, Witnessed, why_other_volume
+from .cut import Returned, Witnessed, why_other_volume
 from .protocol import LONGEST_LINE, Reader, Seen
 
 BREAK_S = 120
@@ -65,7 +65,7 @@ class PowerCut:
     def __init__(self, host: Host, times: Times, say: Callable[[str], None], is_abandoned: Callable[[], bool]) -> None:
         self._host, self._times, self._say, self._is_abandoned = host, times, say, is_abandoned
 
-    def run(self) -> tuple[Command, Witnessed, Returned]:
+    def run(self) -> tuple[CommandResult, Witnessed, Returned]:
         """Return what became of the command, of the connection and of the host. Never raises because of the host."""
         command, witnessed = self._write_and_cut()
         is_cut = command.done and witnessed.broken
@@ -73,14 +73,14 @@ class PowerCut:
             self._say(f"the connection is lost; waiting for the host for up to {self._times.wait_s:g} s")
         return command, witnessed, self._wait_for_return(is_cut)
 
-    def _write_and_cut(self) -> tuple[Command, Witnessed]:
+    def _write_and_cut(self) -> tuple[CommandResult, Witnessed]:
         problem = self._host.problem
         try:
             witness = None if problem else Witness(self._host.stream, self._host.asked)
         except OSError as error:
             problem = f"the connection to the tester cannot be started: {error.strerror or error}"
         if problem:
-            return Command(problem=problem), Witnessed(Seen(), early=True, problem=problem)
+            return CommandResult(problem=problem), Witnessed(Seen(), early=True, problem=problem, done=False)
         try:
             command = self._cut(witness)
             witness.wait(lambda: False, min(BREAK_S, self._times.wait_s) if command.done else 0)
@@ -97,19 +97,19 @@ class PowerCut:
             lost_ns=witness.lost_ns,
         )
 
-    def _cut(self, witness: Witness) -> Command:
+    def _cut(self, witness: Witness) -> CommandResult:
         """Wait while the tester writes, and cut the power."""
         if not witness.wait(lambda: witness.seen.ready or self._is_abandoned(), self._times.ready_s):
             slow = f"the tester had not written its files after {self._times.ready_s:.0f} s"
-            return Command(problem=self._why_over(witness) or slow)
+            return CommandResult(problem=self._why_over(witness) or slow, done=False)
         witness.wait(self._is_abandoned, self._times.after_s)
         if why := self._why_over(witness):
-            return Command(problem=why)
+            return CommandResult(problem=why, done=False)
         with guarded(self._host.guard) as guard:
             # The power is cut immediately after the last of these checks.
             if why := guard.refusal() or self._why_not(witness):
-                return Command(problem=why)
-            return Command(True, **vars(self._host.cut()))
+                return CommandResult(problem=why, done=False)
+            return self._host.cut()
 
     def _why_over(self, witness: Witness) -> str:
         if self._is_abandoned():

@@ -190,8 +190,8 @@ def start_problem(start_at: float, now: float, least_s: float) -> str:
         else f"only {_duration(start_at - now)} away, but the hosts need about {_duration(least_s)}"
     )
     return (
-        f"{START_AT} is {shown(start_at)}, which is {when}: the earliest time possible is {shown(math.ceil(earliest))}. "
-        "Give all slices a later time"
+        f"{START_AT} is {shown(start_at)}, which is {when}: the earliest time possible is "
+        f"{shown(math.ceil(earliest))}. Give all slices a later time"
     )
 
 
@@ -232,7 +232,10 @@ def early_end_problem(settings: Mapping[str, Any], plans: Mapping[str, Mapping[s
     common_start = settings["sweep_start_at"] and settings["sweep_mode"] != ISOLATED
     for host, plan in plans.items():
         if any(volume["workload"] != MQ_LOG for volume in plan["volumes"]):
-            return f"{END_EARLY} is only for sweep_workload {MQ_LOG}: set it to {NONE}, because {host} has another workload"
+            return (
+                f"{END_EARLY} is only for sweep_workload {MQ_LOG}: set it to {NONE}, because {host} has another "
+                "workload"
+            )
         if plan["searches"] or any(volume["load_target"] for volume in plan["volumes"]):
             return (
                 f"{END_EARLY} cannot be used with a search or a target (sweep_loads: auto, sweep_load_target), which "
@@ -242,9 +245,8 @@ def early_end_problem(settings: Mapping[str, Any], plans: Mapping[str, Mapping[s
         unknown = plan.get("discover") and plan["sweep_volumes"] != IN_TURN
         if unknown or common_start or not runs_alone(plan, list(plans)):
             return (
-                f"{END_EARLY} is only for volumes that are measured alone, because a volume that ends early reduces the "
-                f"load on the others: for several hosts, set sweep_mode: {ISOLATED}, and for several volumes of a "
-                "host, or if "
-                f"they are discovered, sweep_volumes: {IN_TURN}"
+                f"{END_EARLY} is only for volumes that are measured alone, because a volume that ends early reduces "
+                f"the load on the others: for several hosts, set sweep_mode: {ISOLATED}, and for several volumes of a "
+                f"host, or if they are discovered, sweep_volumes: {IN_TURN}"
             )
     return ""

@@ -43,7 +43,7 @@ class World:
         self.cuts = []
         monkeypatch.setattr(pair_test, "Agent", self.agent)
         monkeypatch.setattr(pair_test, "guarded", self.guarded)
-        monkeypatch.setattr(pair_test, "GuardedPartition", self.partition)
+        monkeypatch.setattr(pair_test, "Partition", self.partition)
         monkeypatch.setattr(module_host_lost, "Background", AtOnce)
         monkeypatch.setattr(module_failover, "Background", AtOnce)
 
