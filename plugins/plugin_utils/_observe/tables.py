@@ -28,8 +28,7 @@ from .._run.columns import ALL_WORKERS, KEY_COLUMNS, MQ_LOG, NO_FIGURES, OBSERVE
 from .._run.moment import utc_text
 from .._run.table_reader import KEY_PATTERN, printable
 from .buckets import bucket_of, lower_ns, upper_ns
-from .interval import LOG, Interval, Observation, Options, Second
-from .utilisation import latency_sum_ns, utilisation_of
+from .interval import LOG, Interval, Observation, Options, Second, latency_sum_ns, utilisation_of
 
 COLUMNS = {
     "results.csv": (

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from ...module_utils import _units
 from .._run.moment import utc_text
 from .buckets import bucket_of, upper_ns
-from .interval import LOG, Interval, Maximum, Observation
-from .utilisation import spent_ns, utilisation, utilisation_of
+from .interval import LOG, Interval, Maximum, Observation, spent_ns, utilisation, utilisation_of
 
 HISTOGRAM_ROWS = 40
 BAR_WIDTH = 40

@@ -36,7 +36,6 @@ from .._fleet.settings import (
 )
 from .._fleet.upload import check_url
 from .._fleet.watching import check_endpoint
-from .._fleet.workflow import job_of
 from .._history.compare.baseline import named_certificates
 from .._history.compare.selection import SelectionError
 from .._history.store.history import OPENED, HistoryError
@@ -59,6 +58,7 @@ from .._run.profiles import of_hosts
 from .._run.run_files import RunDirectoryError
 from .._run.verdicts import UNQUALIFIED
 from .._run.words import words_of
+from .._run_sources import job_of
 from .._signing.ssh_keygen import try_key
 
 NO_BASELINE = {"gate_baseline": [], "gate_baseline_accept": False, "gate_margin": None}
