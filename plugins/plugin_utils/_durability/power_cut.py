@@ -16,7 +16,7 @@ from .._dialogue.commands import CommandResult
 from .._dialogue.guard import guarded
 from .._dialogue.line_stream import LineStream
 from .cut import Returned, Witnessed, why_other_volume
-from .protocol import LONGEST_LINE, Reader, Seen
+from .protocol import Reader, Seen
 
 BREAK_S = 120
 """How long the connection may last after the cut command. Some commands return before they take effect."""
@@ -164,11 +164,17 @@ class Witness:
     def __init__(self, command: Sequence[bytes | str], asked: Mapping[str, object]) -> None:
         self._reader = Reader(asked)
         self._is_stopped = False
-        self.is_over = False
-        self.problem = ""
         self.lost_ns = 0
         self.status: int | None = None
-        self._stream = LineStream(command, self._take, self._end_of_stream, LONGEST_LINE)
+        self._stream = LineStream(command, self._take)
+
+    @property
+    def is_over(self) -> bool:
+        return self._stream.is_over
+
+    @property
+    def problem(self) -> str:
+        return self._stream.problem
 
     @property
     def seen(self) -> Seen:
@@ -188,16 +194,11 @@ class Witness:
 
     def stop(self) -> None:
         """End the connection, which ends the tester."""
+        if self.is_over and not (self._is_stopped or self.problem):
+            self.lost_ns, self.status = self._stream.ended_ns, self._stream.exit_status()
         self._is_stopped = True
-        self.status = self._stream.exit_status() if self.lost_ns else None
         self._stream.end(0)
 
     def _take(self, line: str, at_ns: int) -> None:
         if not self._is_stopped:  # a tester on the controller itself says that it was ended
             self._reader.read(line, at_ns)
-
-    def _end_of_stream(self, problem: str) -> None:
-        self.problem = problem
-        if not (self._is_stopped or problem):
-            self.lost_ns = time.monotonic_ns()
-        self.is_over = True

@@ -19,13 +19,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from .._dialogue.line_stream import MOST_FOREIGN_LINES
 from .._run.files import unpack
 from .._run.shapes import as_dict
 from .._run.table_reader import printable
 
-LONGEST_LINE = 4096
-MOST_FOREIGN_LINES = 1000
-"""The largest number of lines that are not part of the protocol. A login may print text before the tester's lines."""
 MOST_DELAYS = 100_000
 TICK_NS = 1_000_000
 """How often the tester checks which writes have returned."""
