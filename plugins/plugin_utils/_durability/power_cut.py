@@ -80,7 +80,7 @@ class PowerCut:
         except OSError as error:
             problem = f"the connection to the tester cannot be started: {error.strerror or error}"
         if problem:
-            return CommandResult(problem=problem), Witnessed(Seen(), early=True, problem=problem, done=False)
+            return CommandResult(problem=problem, done=False), Witnessed(Seen(), early=True, problem=problem)
         try:
             command = self._cut(witness)
             witness.wait(lambda: False, min(BREAK_S, self._times.wait_s) if command.done else 0)
