@@ -164,6 +164,17 @@ class Observation:
         """The observed streams, in the order of their first appearance."""
         return tuple(dict.fromkeys(each.stream for each in (*self.intervals, *self.seconds)))
 
+    def only(self, *streams: str) -> Observation:
+        """Return the same observation with the data of these streams only."""
+        found: dict[str, Any] = {
+            name: tuple(each for each in getattr(self, name) if each.stream in streams) for name in _OF_STREAMS
+        }
+        histograms = {key: counts for key, counts in self.histograms.items() if key[0] in streams}
+        return dataclasses.replace(self, histograms=histograms, **found)
+
+
+_OF_STREAMS = ("intervals", "seconds", "over", "maxima", "stalls")
+
 
 FEWEST_FOR_A_TREND = 3
 

@@ -14,7 +14,7 @@ from typing import Any
 from .._action_base import ControllerAction
 from .._fleet.plan import LONGEST_DEADLINE_S, of_tester, plan_host
 from .._fleet.settings import refuse_computed, refuse_unconfirmed
-from .._fleet.volumes import default_volume, read_volumes
+from .._fleet.volumes import only_volume
 from .._judge.durability import STAGE
 from .._run.kinds import POWER_CUT
 from .._run.tester_options import OptionError
@@ -45,12 +45,7 @@ class Step(ControllerAction):
 def planned(asked: Mapping[str, Any], host: str) -> dict[str, Any]:
     """Return the plan of a host, from the values of all options. Raises OptionError."""
     check(asked, host)
-    volumes = read_volumes(asked["workspace_volumes"], default_volume(asked))
-    if len(volumes) > 1:
-        raise OptionError(
-            "workspace_volumes names several volumes, but a power cut tests one volume at a time: name one of them"
-        )
-    volume = volumes[0]
+    volume = only_volume(asked, "a power cut tests")
     names = volume["queue_managers"]
     writers = asked["cut_queue_managers"] or len(names)
     if writers > len(names):
