@@ -43,6 +43,7 @@ from .._history.store.kept import keep_if_asked
 from .._history.store.open import open_history, place_of, try_history
 from .._judge.fleet import PolicyError, check_policy
 from .._judge.profile_reader import load_profile
+from .._option_meanings import PROFILES
 from .._options.table import RUN, names_of
 from .._records.host import collection_version
 from .._run.definitions import DefinitionError
@@ -74,7 +75,6 @@ class Step(ControllerAction):
 
     argument_spec = {
         "hosts": {"type": "raw", "required": True},
-        "profile_dir": {"type": "str", "required": True},
         "kind": {"type": "str", "default": DEFAULT.name},
     }
 
@@ -146,7 +146,7 @@ class Step(ControllerAction):
     ) -> dict[str, Any]:
         asked = _asked("gate_profile", plans)
         by_value = {repr(profile): profile for profile in asked.values()}
-        loaded = {value: load_profile(profile, options["profile_dir"]).as_dict() for value, profile in by_value.items()}
+        loaded = {value: load_profile(profile, PROFILES).as_dict() for value, profile in by_value.items()}
         profiles = {host: loaded[repr(profile)] for host, profile in asked.items()}
         place = place_of(settings["gate_history"], settings["gate_report_dir"])
         return {
