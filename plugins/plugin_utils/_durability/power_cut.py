@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """Cuts the power of a host once: starts the tester, waits while it writes, cuts the power if no queue manager runs on
-the host, and waits until the host is back with the same file system."""
+the host, and waits until the host is back with the same file system. A witness reads the tester's acknowledgements over
+a separate connection until the connection breaks."""
 
 from __future__ import annotations
 

@@ -2,7 +2,12 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""The variables and the hosts that apply to a whole command."""
+"""The variables and the hosts that apply to a whole command, and the variables that the inventory itself sets.
+
+The variables of a task do not say where a value comes from, and an extra variable or a fact replaces the value of the
+inventory. So the inventory is read again. This takes as long as at the start of the command, so it is done only if a
+problem is likely.
+"""
 
 from __future__ import annotations
 

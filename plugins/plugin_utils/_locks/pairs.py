@@ -2,7 +2,9 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Determines which hosts are tested with each other, in which directory, and which pairs must wait for each other."""
+"""Determines which hosts are tested with each other, in which directory, and which pairs must wait for each other, and
+tests all pairs of a run: pairs that share a host or a file server one after the other, and the others at the same
+time."""
 
 from __future__ import annotations
 

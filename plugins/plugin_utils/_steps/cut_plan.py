@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Plans the power cuts of a host. Nothing is sent to the host."""
+"""Plans the power cuts of a host, and describes what they test and what they do not. Nothing is sent to the host."""
 
 from __future__ import annotations
 
