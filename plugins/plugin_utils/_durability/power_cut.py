@@ -35,7 +35,9 @@ Look = Callable[[], tuple[Mapping[str, Any] | None, str]]
 class Host:
     """A host whose power is cut: its boot_id and the facts of its file system ``before`` the cut, the commands that
     start its tester and its guard, the options of the tester (as for ``Reader``), and the command that cuts its power.
-    ``problem`` is the reason why the tester cannot be started; empty if it can be.
+    ``problem`` is the reason why the tester cannot be started; empty if it can be. The tester may take ``ready_s``
+    seconds to write its files, it writes for ``after_s`` seconds before the cut, and the host may take ``wait_s``
+    seconds to come back.
 
     ``look`` returns the same facts after the cut, or None and the reason if the host does not answer.
     """
@@ -43,35 +45,28 @@ class Host:
     before: Mapping[str, Any]
     cut: Callable[[], CommandResult]
     look: Look
+    ready_s: float
+    after_s: float
+    wait_s: float
     stream: Sequence[bytes | str] = ()
     guard: Sequence[bytes | str] = ()
     asked: Mapping[str, object] = field(default_factory=dict)
     problem: str = ""
 
 
-@dataclass(frozen=True)
-class Times:
-    """How many seconds the tester may take to write its files, how long it writes before the cut, and how long the host
-    may take to come back."""
-
-    ready_s: float
-    after_s: float
-    wait_s: float
-
-
 class PowerCut:
     """Cuts the power of a host. ``say`` is called with sentences about what is done, and the power is not cut if
     ``is_abandoned`` returns True, because the controller has ended."""
 
-    def __init__(self, host: Host, times: Times, say: Callable[[str], None], is_abandoned: Callable[[], bool]) -> None:
-        self._host, self._times, self._say, self._is_abandoned = host, times, say, is_abandoned
+    def __init__(self, host: Host, say: Callable[[str], None], is_abandoned: Callable[[], bool]) -> None:
+        self._host, self._say, self._is_abandoned = host, say, is_abandoned
 
     def run(self) -> tuple[CommandResult, Witnessed, Returned]:
         """Return what became of the command, of the connection and of the host. Never raises because of the host."""
         command, witnessed = self._write_and_cut()
         is_cut = command.done and witnessed.broken
         if is_cut:
-            self._say(f"the connection is lost; waiting for the host for up to {self._times.wait_s:g} s")
+            self._say(f"the connection is lost; waiting for the host for up to {self._host.wait_s:g} s")
         return command, witnessed, self._wait_for_return(is_cut)
 
     def _write_and_cut(self) -> tuple[CommandResult, Witnessed]:
@@ -84,7 +79,7 @@ class PowerCut:
             return CommandResult(problem=problem, done=False), Witnessed(Seen(), early=True, problem=problem)
         try:
             command = self._cut(witness)
-            witness.wait(lambda: False, min(BREAK_S, self._times.wait_s) if command.done else 0)
+            witness.wait(lambda: False, min(BREAK_S, self._host.wait_s) if command.done else 0)
             is_broken = witness.is_over
         finally:
             witness.stop()
@@ -100,10 +95,10 @@ class PowerCut:
 
     def _cut(self, witness: Witness) -> CommandResult:
         """Wait while the tester writes, and cut the power."""
-        if not witness.wait(lambda: witness.seen.ready or self._is_abandoned(), self._times.ready_s):
-            slow = f"the tester had not written its files after {self._times.ready_s:.0f} s"
+        if not witness.wait(lambda: witness.seen.ready or self._is_abandoned(), self._host.ready_s):
+            slow = f"the tester had not written its files after {self._host.ready_s:.0f} s"
             return CommandResult(problem=self._why_over(witness) or slow, done=False)
-        witness.wait(self._is_abandoned, self._times.after_s)
+        witness.wait(self._is_abandoned, self._host.after_s)
         if why := self._why_over(witness):
             return CommandResult(problem=why, done=False)
         with guarded(self._host.guard) as guard:
@@ -124,7 +119,7 @@ class PowerCut:
 
     def _wait_for_return(self, must_boot: bool) -> Returned:
         """Wait until the host answers; if it ``must_boot``, with another boot ID and the same file system."""
-        begin_s, wait_s, before = time.monotonic(), self._times.wait_s, self._host.before
+        begin_s, wait_s, before = time.monotonic(), self._host.wait_s, self._host.before
         mount_s, after, problem = 0.0, None, ""
         while True:
             found, why = self._host.look()

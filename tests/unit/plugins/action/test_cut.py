@@ -191,7 +191,7 @@ class Host:
             raise answer
         return dict(answer)
 
-    def course(self, host, times, say, is_abandoned):
+    def course(self, host, say, is_abandoned):
         self.hosts.append(host)
 
         def run():
