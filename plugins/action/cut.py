@@ -17,12 +17,11 @@ from ansible.errors import AnsibleActionFail, AnsibleError
 
 from ..module_utils import _units
 from ..plugin_utils._action_base import RemoteAction, as_dict, failure, host_result, one_line
-from ..plugin_utils._dialogue.commands import call
+from ..plugin_utils._dialogue.commands import CommandResult, call
 from ..plugin_utils._dialogue.guard import guard_command
-from ..plugin_utils._durability.check import read_check
-from ..plugin_utils._durability.cut import Command, Cut, Returned, Witnessed, cut_of, why_no_cut, why_other_volume
-from ..plugin_utils._durability.power_cut import Host, PowerCut, Times
-from ..plugin_utils._durability.protocol import acknowledged_text
+from ..plugin_utils._durability.cut import Cut, Returned, Witnessed, cut_of, why_no_cut, why_other_volume
+from ..plugin_utils._durability.power_cut import Host, PowerCut
+from ..plugin_utils._durability.protocol import acknowledged_text, read_check
 from ..plugin_utils._fleet.progress import say
 from ..plugin_utils._judge.durability import STAGE
 from ..plugin_utils._kinds.power_cut.criteria import blind_limit_ns
@@ -102,10 +101,8 @@ class ActionModule(RemoteAction):
     def _cut(self, number: int, begun: Mapping[str, Any]) -> tuple[Cut, str | None, bool]:
         """Cut the power once, and write the record. ``begun`` is the host's answer to the step ``start``. Returns the
         cut, the verdict of the record, and whether the power can be cut again. Raises RunDirectoryError."""
-        cuts = self._plan["cuts"]
-        times = Times(cuts["ready_s"], cuts["after_s"], cuts["wait_s"])
-        host = self._prepared(number, begun)
-        command, witnessed, returned = PowerCut(host, times, self._say, self._is_abandoned).run()
+        cuts, host = self._plan["cuts"], self._prepared(number, begun)
+        command, witnessed, returned = PowerCut(host, self._say, self._is_abandoned).run()
         if self._is_abandoned() and not command.done:
             raise AnsibleActionFail(command.problem)
         answer = self._check(command, witnessed, returned)
@@ -123,9 +120,12 @@ class ActionModule(RemoteAction):
         """Return what the cut needs of the host. A failure after the first cut becomes the result of the next one, so
         that the record keeps the earlier ones."""
         cuts, seed, run_id = self._plan["cuts"], secrets.randbits(63), self._arguments["run_id"]
-        before, cut = as_dict(begun.get("volume_facts")), partial(self._call_command, number)
+        times = {key: cuts[key] for key in ("ready_s", "after_s", "wait_s")}
+        host = partial(
+            Host, as_dict(begun.get("volume_facts")), partial(self._call_command, number), self._look, **times
+        )
         if begun.get("failed"):
-            return Host({}, cut, self._look, problem=begun["logdisk"]["reason"])
+            return host(problem=begun["logdisk"]["reason"])
         tester = [
             self._tester["path"],
             *command_line(self._volume["tester_options"]),
@@ -142,11 +142,11 @@ class ActionModule(RemoteAction):
             stream = stream_command(self._connection, tester_command(begun, run_id, tester))
             guard_stream = stream_command(self._connection, guard)
         except AnsibleActionFail as error:
-            return Host(before, cut, self._look, problem=str(error))
+            return host(problem=str(error))
         asked = {"run_id": run_id, "seed": seed, "bsize": cuts["bsize"], "qm": cuts["qm"]}
-        return Host(before, cut, self._look, stream, guard_stream, asked)
+        return host(stream=stream, guard=guard_stream, asked=asked)
 
-    def _call_command(self, number: int) -> Any:
+    def _call_command(self, number: int) -> CommandResult:
         self._say(f"cutting the power (cut {number})")
         return call(self._plan["cuts"]["command"], COMMAND_S)
 
@@ -172,7 +172,7 @@ class ActionModule(RemoteAction):
         except AnsibleError as error:
             return failure(self.stage, "error", one_line(str(error)))
 
-    def _check(self, command: Command, witnessed: Witnessed, returned: Returned) -> dict[str, Any]:
+    def _check(self, command: CommandResult, witnessed: Witnessed, returned: Returned) -> dict[str, Any]:
         """Return the host's answer after it has checked and removed its files, with the items that are ``left`` and a
         ``problem`` if there is one."""
         if returned.after is None:

@@ -17,8 +17,8 @@ from ..plugin_utils._action_base import RemoteAction, as_dict
 from ..plugin_utils._dialogue.guard import guard_command
 from ..plugin_utils._fleet.progress import say
 from ..plugin_utils._locks.agent import SILENT_S
-from ..plugin_utils._locks.host_settings import read_settings
 from ..plugin_utils._locks.step import STAGE
+from ..plugin_utils._locks.steps.settings import read_settings
 from ..plugin_utils._own_connection import stream_command, tester_command, words
 from ..plugin_utils._records.host import ready
 from ..plugin_utils._run.directory import RunDirectory

@@ -18,9 +18,8 @@ from ..plugin_utils._fleet.progress import COLLECTED, FINISHED, RUNNING, UNKNOWN
 from ..plugin_utils._kinds.observation.record import STAGE, observed
 from ..plugin_utils._observe import text
 from ..plugin_utils._observe.buckets import THRESHOLDS_NS
-from ..plugin_utils._observe.interval import Observation, Options
+from ..plugin_utils._observe.interval import Observation, Options, seen_of
 from ..plugin_utils._observe.samples import AS_PLANNED, Samples, read_samples
-from ..plugin_utils._observe.seen import seen_of
 from ..plugin_utils._observe.sources import SOURCES
 from ..plugin_utils._observe.tables import tables_of
 from ..plugin_utils._records.host import file_error, profile_of

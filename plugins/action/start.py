@@ -13,11 +13,10 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 
 from ..plugin_utils._action_base import RemoteAction, failure, of_volumes
-from ..plugin_utils._fleet.early_end import DECIDED, NONE, runs_alone
-from ..plugin_utils._fleet.early_end import OPTION as END_EARLY
 from ..plugin_utils._fleet.order import make_order, names
 from ..plugin_utils._fleet.plan import TOGETHER
 from ..plugin_utils._fleet.progress import host_status
+from ..plugin_utils._fleet.schedule import DECIDED, END_EARLY, NONE, runs_alone
 from ..plugin_utils._fleet.volumes import sharing_facts
 from ..plugin_utils._judge.capacity import LOAD_SEARCH
 from ..plugin_utils._judge.early_end import counted_for, fails_above, passes_after, stops_above
@@ -61,32 +60,33 @@ class ActionModule(RemoteAction):
             raise AnsibleActionFail(
                 f"the tester was not started, because the hosts of this job were not ready in time: {refusal}"
             )
-        plan, tester, workspace = (arguments.pop(name) for name in ("plan", "tester", "workspace"))
+        plan, self._tester, workspace = (arguments.pop(name) for name in ("plan", "tester", "workspace"))
         loads = arguments.pop("loads", None) or {}
         self._round = arguments["round"] = int(arguments.get("round") or 1)
-        start_at, run_path, host = (
-            float(arguments.pop("start_at_epoch_s", 0) or 0),
-            arguments.pop("run_path"),
-            task_vars["inventory_hostname"],
-        )
+        start_at, run_path = float(arguments.pop("start_at_epoch_s", 0) or 0), arguments.pop("run_path")
+        self._run_id, self._host = arguments["run_id"], task_vars["inventory_hostname"]
         plans = {volume["name"]: volume for volume in plan["volumes"]}
         shared = sharing_facts(workspace["volumes"]) if plan["sweep_volumes"] == TOGETHER else {}
         started = [volume for volume in workspace["volumes"] if not loads or volume["name"] in loads]
         try:
-            directory = RunDirectory.open(run_path)
-            own = {name: {**shared.get(name, {}), **workload_facts(volume)} for name, volume in plans.items()}
-            self._orders = {
-                volume["name"]: _Order(directory, host, arguments["run_id"], tester, volume, own[volume["name"]])
-                for volume in started
+            self._directory = RunDirectory.open(run_path)
+            self._facts = {
+                layout["name"]: facts_of(
+                    self._tester,
+                    layout,
+                    {**shared.get(layout["name"], {}), **workload_facts(plans[layout["name"]])},
+                )
+                for layout in started
             }
-            profile, alone = profile_of(directory.run, host), runs_alone(plan, directory.expected_hosts)
+            profile = profile_of(self._directory.run, self._host)
+            alone = runs_alone(plan, self._directory.expected_hosts)
             more = {**counted_for(profile), **({"shareDevice": True} if workspace.get("share_device") else {})}
-            plans = {name: for_round(plans[name], self._round, loads.get(name)) for name in self._orders}
+            plans = {name: for_round(plans[name], self._round, loads.get(name)) for name in self._facts}
             limits_of = {NONE: stops_above, DECIDED: passes_after}.get(plan.get(END_EARLY, NONE), fails_above)
-            stops = {name: limits_of(profile, host, volume) if alone else {} for name, volume in plans.items()}
+            stops = {name: limits_of(profile, self._host, volume) if alone else {} for name, volume in plans.items()}
             volumes = [
-                order.made(plans[name], {**more, **stops[name]}, start_at, record=not self._task.check_mode)
-                for name, order in self._orders.items()
+                self._ordered(layout, plans[layout["name"]], {**more, **stops[layout["name"]]}, start_at)
+                for layout in started
             ]
         except RunDirectoryError as error:
             raise AnsibleActionFail(
@@ -94,69 +94,24 @@ class ActionModule(RemoteAction):
             ) from error
         return {
             **arguments,
-            "tester": tester["path"],
+            "tester": self._tester["path"],
             "volumes": volumes,
-            "workspace": for_volumes(workspace.get("asked") if self._round == 1 else None, self._orders),
+            "workspace": for_volumes(workspace.get("asked") if self._round == 1 else None, self._facts),
         }
 
-    def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        host, arguments = task_vars["inventory_hostname"], self._task.args
-        answers = of_volumes(answer, self._orders)
-        directory = RunDirectory.open(arguments["run_path"])
-        errors = {name: each for name, each in answers.items() if each["error"]}
-        for name, each in errors.items():
-            reason, facts = directory.kind.in_its_terms(each["error"]), self._orders[name].facts
-            file_error(directory, host, name, stage_of(each), reason, facts)
-        started = {name: {"state": "running"} for name in answers if name not in errors}
-        if not started:
-            first = next(iter(errors.values()))
-            return failure(
-                stage_of(first), "error", "; ".join(dict.fromkeys(each["error"] for each in errors.values()))
-            )
-        return {**host_status(host, arguments["run_id"], {**answer, "volumes": started}), "changed": True}
-
-
-def stage_of(answer: Mapping[str, Any]) -> str:
-    """Return the stage at which starting a volume failed on a host."""
-    return Workspace.stage if answer.get("stage") == Workspace.stage else ActionModule.stage
-
-
-def for_volumes(asked: Mapping[str, Any] | None, names: Collection[str]) -> dict[str, Any]:
-    """Return the options with which the module creates the workspaces of these volumes; empty if they exist."""
-    return {**asked, "volumes": [each for each in asked["volumes"] if each["name"] in names]} if asked else {}
-
-
-class _Order:
-    """The order for one volume."""
-
-    def __init__(
-        self,
-        directory: RunDirectory,
-        host: str,
-        run_id: str,
-        tester: dict[str, Any],
-        layout: dict[str, Any],
-        own: dict[str, Any],
-    ) -> None:
-        self.directory = directory
-        self.host = host
-        self.run_id = run_id
-        self.tester = tester
-        self.layout = layout
-        told = {**tester["facts"], **layout["facts"]}
-        self.facts = {**{key: value for key, value in told.items() if key != DISK_SHARED_WITH}, **own}
-
-    def made(self, plan: dict[str, Any], more: dict[str, Any], start_at_epoch_s: float, record: bool) -> dict[str, Any]:
+    def _ordered(
+        self, layout: dict[str, Any], plan: dict[str, Any], more: dict[str, Any], start_at_epoch_s: float
+    ) -> dict[str, Any]:
         """Record the order on the controller, to be compared when the tables are collected. Return what the module is
         to start, with the host's copy of the order. Raises RunDirectoryError.
 
         The counts that the host's profile needs from the tester are added to the order here, because the profiles are
         only in the run directory.
         """
-        search = plan.get("search")
+        facts, search = self._facts[layout["name"]], plan.get("search")
         if search:
-            self.facts[LOAD_SEARCH] = search["climb"]
-        offset_s, error_s = (float(self.tester["facts"][key]) for key in ("clock_offset_s", "clock_offset_error_s"))
+            facts[LOAD_SEARCH] = search["climb"]
+        offset_s, error_s = (float(self._tester["facts"][key]) for key in ("clock_offset_s", "clock_offset_error_s"))
         # An offset within its measurement error is not corrected, because the host's clock is probably synchronized.
         correction_s = offset_s if abs(offset_s) > error_s else 0.0
         now = time.time()
@@ -169,26 +124,26 @@ class _Order:
             **more,
         }
         order = make_order(
-            self.run_id,
-            self.host,
-            self.layout["name"],
-            self.facts,
-            self.tester["source_hash"],
+            self._run_id,
+            self._host,
+            layout["name"],
+            facts,
+            self._tester["source_hash"],
             told,
-            self.layout["directories"],
+            layout["directories"],
             now + offset_s,
             now + correction_s + left_s,
             search,
-            self._mount(),
+            mount_of(layout, facts),
         )
-        if record:
+        if not self._task.check_mode:
             if search and search["round"] > 1:
-                self.directory.records.withdraw(self.host, self.layout["name"])
-            workspace = {key: self.layout.get(key) for key in WORKSPACE_KEYS}
-            self.directory.orders.write({**order, "facts": self.facts, "workspace": workspace})
-        started = {key: self.layout[key] for key in ("name", "paths", "run_directories", "made_paths")}
+                self._directory.records.withdraw(self._host, layout["name"])
+            workspace = {key: layout.get(key) for key in WORKSPACE_KEYS}
+            self._directory.orders.write({**order, "facts": facts, "workspace": workspace})
+        started = {key: layout[key] for key in ("name", "paths", "run_directories", "made_paths")}
         # In a round of a search, there may be more directories than queue managers that write.
-        directories = self.layout["given"][: len(order["directories"])]
+        directories = layout["given"][: len(order["directories"])]
         return {
             **started,
             "directories": directories,
@@ -198,11 +153,42 @@ class _Order:
             "order": names(order),
         }
 
-    def _mount(self) -> dict[str, Any]:
-        """Return the facts about the file system of the tester's first directory. They are unknown if this is a device
-        or on another path than the volume's first, which the facts describe."""
-        first = "".join(self.layout["run_directories"][:1])
-        return self.facts if first and self.layout["directories"][0].startswith(f"{first}/") else {}
+    def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        answers, directory = of_volumes(answer, self._facts), self._directory
+        errors = {name: each for name, each in answers.items() if each["error"]}
+        for name, each in errors.items():
+            reason = directory.kind.in_its_terms(each["error"])
+            file_error(directory, self._host, name, stage_of(each), reason, self._facts[name])
+        started = {name: {"state": "running"} for name in answers if name not in errors}
+        if not started:
+            first = next(iter(errors.values()))
+            return failure(
+                stage_of(first), "error", "; ".join(dict.fromkeys(each["error"] for each in errors.values()))
+            )
+        return {**host_status(self._host, self._run_id, {**answer, "volumes": started}), "changed": True}
+
+
+def stage_of(answer: Mapping[str, Any]) -> str:
+    """Return the stage at which starting a volume failed on a host."""
+    return Workspace.stage if answer.get("stage") == Workspace.stage else ActionModule.stage
+
+
+def for_volumes(asked: Mapping[str, Any] | None, names: Collection[str]) -> dict[str, Any]:
+    """Return the options with which the module creates the workspaces of these volumes; empty if they exist."""
+    return {**asked, "volumes": [each for each in asked["volumes"] if each["name"] in names]} if asked else {}
+
+
+def facts_of(tester: Mapping[str, Any], layout: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the facts for the order of a volume: those about its host, its file system, and its ``own``."""
+    told = {**tester["facts"], **layout["facts"]}
+    return {**{key: value for key, value in told.items() if key != DISK_SHARED_WITH}, **own}
+
+
+def mount_of(layout: Mapping[str, Any], facts: dict[str, Any]) -> dict[str, Any]:
+    """Return the facts about the file system of the tester's first directory. They are unknown if this is a device or
+    on another path than the volume's first, which the facts describe."""
+    first = "".join(layout["run_directories"][:1])
+    return facts if first and layout["directories"][0].startswith(f"{first}/") else {}
 
 
 def for_round(plan: dict[str, Any], number: int, load: int | None) -> dict[str, Any]:

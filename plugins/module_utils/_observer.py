@@ -23,7 +23,7 @@ import signal
 import time
 
 from . import _machine, _process, _runs
-from ._sources.source_error import SourceError
+from ._sources import SourceError
 
 SAMPLES_MAX_BYTES = 64 << 20
 PART_MAX_BYTES = 8 << 20

@@ -161,7 +161,7 @@ from ..module_utils import (
     _volume_identity,
 )
 from ..module_utils._sources import choice
-from ..module_utils._sources.source_error import SourceError
+from ..module_utils._sources import SourceError
 
 VOLUME_LIMIT_S = 10
 OF_SOURCES = (

@@ -50,21 +50,13 @@ stuck:
   elements: str
 """
 
-import time
-
 from ansible.module_utils.basic import AnsibleModule
-from ..module_utils import _runs, _user
+from ..module_utils import _process, _runs, _user
 
 
 def ids(runs):
     """Return the IDs of the runs without duplicates. A run has a separate state for each volume."""
     return sorted({run.run_id for run in runs})
-
-
-def wait_for_tables(runs, patience_s):
-    end = time.time() + patience_s
-    while time.time() < end and any(run.state() == "running" for run in runs):
-        time.sleep(0.1)
 
 
 def main():
@@ -88,7 +80,7 @@ def main():
         if not module.check_mode:
             for run in runs:
                 run.ask_to_end()
-            wait_for_tables(runs, p["patience_s"])
+            _process.wait_until(lambda: all(run.state() != "running" for run in runs), p["patience_s"], 0.1)
         stuck = [] if module.check_mode else ids(run for run in runs if run.state() == "running")
     except (OSError, _runs.RunError) as error:
         module.fail_json(msg=str(error))

@@ -6,8 +6,7 @@ import json
 import sys
 import time
 
-from ansible_collections.mqops.logdisk.plugins.module_utils._sources import bpftrace
-from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_error import SourceError
+from ansible_collections.mqops.logdisk.plugins.module_utils._sources import SourceError, bpftrace
 
 
 def say(**content: object) -> None:

@@ -19,20 +19,22 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.check import read_rows
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._dialogue.commands import CommandResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import (
     INCONCLUSIVE,
     KEPT,
     LOST,
-    Checked,
-    Command,
     Cut,
     Returned,
     Witnessed,
     cut_of,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.protocol import acknowledged_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.witness import Witness
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.power_cut import Witness
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.protocol import (
+    Checked,
+    acknowledged_text,
+    read_rows,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.power_cut.criteria import BLIND_MS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._own_connection import SSH_OPTIONS
 from testbed import Bed, HostSpec, power
@@ -149,7 +151,7 @@ def judged(host: Host, witness: Witness, ended_ns: int) -> Cut:
     witness.stop()
     checked = check(host, acknowledged_text(witness.seen))
     done, seen = (
-        Command(True, 0, ended_ns=ended_ns),
+        CommandResult(0, ended_ns=ended_ns),
         Witnessed(witness.seen, broken=True, status=witness.status, lost_ns=witness.lost_ns),
     )
     return cut_of(1, done, seen, Returned({"boot_id": "a"}, {"boot_id": "b"}), checked, BLIND_MS * 1_000_000)

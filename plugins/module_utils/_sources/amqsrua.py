@@ -19,7 +19,7 @@ import time
 
 from .. import _command_lines, _ini_files, _user
 from . import child
-from .source_error import SourceError
+from . import SourceError
 
 INSTALLATIONS = "/etc/opt/mqm/mqinst.ini"
 DEFAULT_INSTALLATION = "/opt/mqm"

@@ -22,7 +22,7 @@ import time
 
 from .. import _machine, _mounts
 from . import bpftrace_program, child
-from .source_error import SourceError
+from . import SourceError
 from .bpftrace_seconds import Seconds
 
 LOG, CALL = "log", "call"

@@ -245,7 +245,7 @@ _RECORD = """$second = ($now - @base) / 1000000000;
       if ($ns > @x<ID>[$slot, 0]) { @x<ID>[$slot, 0] = $ns; }
       if ($distance > @x<ID>[$slot, 1]) { @x<ID>[$slot, 1] = $distance; }
       if ($ns > @top<ID>) {
-        printf("maximum <ID> %lu %lu %lu %lu\\n", $now, $ns, (uint64)<MOVED>, @top<ID>);
+        printf("maximum <ID> %lu %lu %lu\\n", $now, $ns, (uint64)<MOVED>);
         @top<ID> = $ns;
       } else {
         if ($ns >= <STALL_NS>) {

@@ -10,7 +10,7 @@ Each text is a JSON object with one key, and all times are in ns of the kernel's
     {"second": {"number": 1, "late": false, "streams": {"log": {"buckets": {"513": 2}, "sum_ns": 1, "bytes": 1,
                                                                 "errors": 0, "min_ns": 1, "max_ns": 1}}}}
     {"in_flight": {"log": [1]}}                    start times of operations that have not returned at the end
-    {"maximum": {"stream": "log", "at_ns": 1, "latency_ns": 1, "bytes": 1, "previous_ns": 0}}
+    {"maximum": {"stream": "log", "at_ns": 1, "latency_ns": 1, "bytes": 1}}
     {"stall": {"stream": "log", "at_ns": 1, "latency_ns": 1, "bytes": 1}}
     {"end": 1}                                     when it ended, if it ended early
     {"lost": 1}                                    events that bpftrace could not keep
@@ -91,10 +91,8 @@ class Seconds:
         return []
 
     def _operation(self, kind, numbers):
-        content = dict(stream=self._names[numbers[0]], at_ns=numbers[1], latency_ns=numbers[2], bytes=numbers[3])
-        if kind == "maximum":
-            content["previous_ns"] = numbers[4]
-        return _text(kind, content)
+        stream, at_ns, latency_ns, moved = numbers
+        return _text(kind, dict(stream=self._names[stream], at_ns=at_ns, latency_ns=latency_ns, bytes=moved))
 
     def _finished(self, number, late):
         """Return the texts of the seconds up to ``number`` that have not been read yet, from the current content of the

@@ -15,7 +15,7 @@ import subprocess
 import time
 
 from .. import _process
-from .source_error import SourceError
+from . import SourceError
 
 LINE_MAX_BYTES = 1 << 20
 LAST_WORDS_BYTES = 2000

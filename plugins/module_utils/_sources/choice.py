@@ -14,7 +14,7 @@ import time
 
 from .. import _time_limit
 from . import amqsrua, bpftrace, prometheus
-from .source_error import SourceError
+from . import SourceError
 
 AUTO = "auto"
 BPFTRACE = "bpftrace"

@@ -23,7 +23,7 @@ import time
 from urllib.parse import urlsplit
 
 from .. import _exposition
-from .source_error import SourceError
+from . import SourceError
 
 DEFAULT_URL = "http://localhost:9157/metrics"
 LIMIT_S = 10

@@ -23,13 +23,15 @@ OUTPUT_MAX_BYTES = 2000
 @dataclass(frozen=True)
 class CommandResult:
     """How a command of the user ended: its exit status (None if it has none), the end of its output, why it has no
-    status, how long it took, and when it had ended, by the monotonic clock."""
+    status, how long it took, and when it had ended, by the monotonic clock. A command that is not ``done`` was not
+    called; ``problem`` is then the reason."""
 
-    status: int | None
-    output: str
-    problem: str
-    seconds: float
+    status: int | None = None
+    output: str = ""
+    problem: str = ""
+    seconds: float = 0.0
     ended_ns: int = 0
+    done: bool = True
 
 
 def call(command: str, limit_s: float) -> CommandResult:
@@ -48,7 +50,7 @@ def call(command: str, limit_s: float) -> CommandResult:
             )
         except OSError as error:
             problem = f"the command cannot be run: {error.strerror or error}"
-            return CommandResult(None, "", problem, 0.0, time.monotonic_ns())
+            return CommandResult(problem=problem, ended_ns=time.monotonic_ns())
         try:
             status = process.wait(limit_s)
         except subprocess.TimeoutExpired:

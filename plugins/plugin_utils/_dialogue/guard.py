@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import contextlib
 import functools
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -74,7 +73,6 @@ def _source(name: str) -> str:
 MODULE = "_host_guard"
 """The module that runs on the host."""
 ANSWER_S = 30.0
-LONGEST_LINE = 4096
 
 
 def guard_command(interpreter: str, mqs_ini: str) -> list[str]:
@@ -87,10 +85,9 @@ class Guard:
     """The guard on a host, which ``command`` starts. The caller must end it, which also ends a cut of the network."""
 
     def __init__(self, command: Sequence[bytes | str]) -> None:
-        self._changed = threading.Condition()
         self._answers: list[tuple[str, str, int]] = []
-        self._has_answered = self._is_over = False
-        self._stream = LineStream(command, self._take, self._end_of_stream, LONGEST_LINE)
+        self._has_answered = False
+        self._stream = LineStream(command, self._take)
         self._stream.send(program(MODULE))
 
     def refusal(self) -> str:
@@ -110,19 +107,18 @@ class Guard:
     def never_ran(self) -> bool:
         """Whether the command ended with an error of its own before the program answered, for example because sudo
         requires a password."""
-        if self._has_answered or not self._is_over:
+        if self._has_answered or not self._stream.is_over:
             return False
         return 0 < (self._stream.exit_status() or 0) < SSH_FAILED
 
     def ask(self, line: str) -> tuple[str, str, int]:
         """Return the first word of the answer, the rest of it, and the time of its arrival. If there is no answer, the
         word is empty."""
-        with self._changed:
-            self._answers.clear()
-            self._stream.send(f"{line}\n".encode("ascii"))
-            self._changed.wait_for(lambda: self._answers or self._is_over, ANSWER_S)
-            if self._answers:
-                return self._answers[0]
+        self._answers.clear()
+        self._stream.send(f"{line}\n".encode("ascii"))
+        self._stream.wait_for(lambda: self._answers, ANSWER_S)
+        if self._answers:
+            return self._answers[0]
         return "", self._stream.why() or "the program on the host did not answer", time.monotonic_ns()
 
     def _take(self, line: str, at_ns: int) -> None:
@@ -130,15 +126,8 @@ class Guard:
         if mark != "guard:":
             return  # output of the login
         word, _blank, text = answer.partition(" ")
-        with self._changed:
-            self._has_answered = True
-            self._answers.append((word, printable(text)[:300], at_ns))
-            self._changed.notify_all()
-
-    def _end_of_stream(self, _problem: str) -> None:
-        with self._changed:
-            self._is_over = True
-            self._changed.notify_all()
+        self._has_answered = True
+        self._answers.append((word, printable(text)[:300], at_ns))
 
 
 @contextlib.contextmanager

@@ -16,14 +16,25 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...module_utils import _units
-from .protocol import DEADLINE, END_OF_TIME, LARGEST_COUNT, SIGNAL, TICK_NS, Seen, Sight, sight_of
+from .._dialogue.commands import CommandResult
+from .protocol import (
+    CHECK_KEPT,
+    CHECK_LOST,
+    DEADLINE,
+    END_OF_TIME,
+    LARGEST_COUNT,
+    SIGNAL,
+    TICK_NS,
+    Checked,
+    Seen,
+    Sight,
+    sight_of,
+)
 
 KEPT, LOST, INCONCLUSIVE = "kept", "lost", "inconclusive"
 OUTCOMES = (KEPT, LOST, INCONCLUSIVE)
 
 CONNECTION_BROKE = 255
-CHECK_KEPT, CHECK_LOST = 0, 5
-"""The exit statuses of the tester's check: everything was kept, or something was lost."""
 
 SOONEST_BOOT_NS = 500_000_000
 """No host boots in less time than this. If a connection ends sooner, a host that still had power ended it. If it ends
@@ -32,20 +43,6 @@ later, the host may have booted again and refused it."""
 SAME_VOLUME = ("mount_point", "filesystem_uuid", "mount_source", "filesystem_type")
 """The facts that must be equal before and after the cut if it is the same file system. A device may have a different
 name after the host has booted, so the UUID is more reliable than the source."""
-
-
-@dataclass(frozen=True)
-class Command:
-    """The outcome of the user's command or tasks. ``status`` is None if the command was killed at its time limit, or if
-    tasks were used instead. ``ended_ns`` is the time by which the command or the tasks had ended, by the monotonic
-    clock of the controller."""
-
-    done: bool = False
-    status: int | None = None
-    output: str = ""
-    problem: str = ""
-    seconds: float = 0.0
-    ended_ns: int = 0
 
 
 @dataclass(frozen=True)
@@ -76,15 +73,6 @@ class Returned:
     after: Mapping[str, Any] | None = None
     problem: str = ""
     waited_s: float = 0.0
-
-
-@dataclass(frozen=True)
-class Checked:
-    """The result of the tester's check of the files. ``status`` is None if it did not run or was killed."""
-
-    status: int | None = None
-    rows: Sequence[Mapping[str, str]] = ()
-    problem: str = ""
 
 
 @dataclass(frozen=True)
@@ -119,7 +107,7 @@ class Cut:
 
 
 def cut_of(
-    number: int, command: Command, witnessed: Witnessed, returned: Returned, checked: Checked, blind_limit_ns: int
+    number: int, command: CommandResult, witnessed: Witnessed, returned: Returned, checked: Checked, blind_limit_ns: int
 ) -> Cut:
     """Return a cut with its outcome, which is KEPT only if a loss of more than ``blind_limit_ns`` of writing would have
     been seen."""
@@ -151,7 +139,7 @@ def cut_of(
     )
 
 
-def outcome_of(command: Command, witnessed: Witnessed, returned: Returned, checked: Checked) -> tuple[str, str]:
+def outcome_of(command: CommandResult, witnessed: Witnessed, returned: Returned, checked: Checked) -> tuple[str, str]:
     """Return the outcome of a cut, and the reason as a sentence without a full stop."""
     why = why_no_cut(command, witnessed, returned) or why_unchecked(checked)
     if why:
@@ -161,7 +149,7 @@ def outcome_of(command: Command, witnessed: Witnessed, returned: Returned, check
     return KEPT, f"all {witnessed.seen.acknowledged_writes:,} acknowledged writes were found"
 
 
-def power_end_ns(command: Command, witnessed: Witnessed) -> int:
+def power_end_ns(command: CommandResult, witnessed: Witnessed) -> int:
     """Return the latest time at which the host may still have had power, according to the command, the last line and
     the loss of the connection."""
     last_ns, lost_ns = witnessed.seen.last_ns, witnessed.lost_ns
@@ -214,13 +202,13 @@ def why_blind(seen: Seen, sight: Sight, beyond: Mapping[int, int], limit_ns: int
     )
 
 
-def why_no_cut(command: Command, witnessed: Witnessed, returned: Returned) -> str:
+def why_no_cut(command: CommandResult, witnessed: Witnessed, returned: Returned) -> str:
     """Return the reason if this was not, or may not have been, a power cut of a host that was writing; otherwise an
     empty string."""
     return _why_not_writing(command, witnessed) or _why_not_cut(command, witnessed) or _why_not_back(command, returned)
 
 
-def _why_not_writing(command: Command, witnessed: Witnessed) -> str:
+def _why_not_writing(command: CommandResult, witnessed: Witnessed) -> str:
     seen = witnessed.seen
     said = f" ({witnessed.said})" if witnessed.said else ""
     if seen.ready is None and not witnessed.problem:
@@ -236,7 +224,7 @@ def _why_not_writing(command: Command, witnessed: Witnessed) -> str:
     return ""
 
 
-def _why_not_cut(command: Command, witnessed: Witnessed) -> str:
+def _why_not_cut(command: CommandResult, witnessed: Witnessed) -> str:
     end = witnessed.seen.end
     if end == SIGNAL:
         return (
@@ -252,14 +240,14 @@ def _why_not_cut(command: Command, witnessed: Witnessed) -> str:
     return ""
 
 
-def _failure_of(command: Command, before: str) -> str:
+def _failure_of(command: CommandResult, before: str) -> str:
     why = command.problem
     if command.status and not why:
         why = f"status {command.status}{f' ({command.output[-500:]})' if command.output else ''}"
     return f"{before}the cut command failed: {why}" if why else ""
 
 
-def _why_not_back(command: Command, returned: Returned) -> str:
+def _why_not_back(command: CommandResult, returned: Returned) -> str:
     after = returned.after
     if after is None:
         why = f" ({returned.problem})" if returned.problem else ""

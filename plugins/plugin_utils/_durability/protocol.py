@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Parses the output of a tester while it writes: untrusted lines from a host that acknowledge writes that have
-returned.
+"""Parses what the testers of a host say about a power cut, which is untrusted: while one writes, the lines that
+acknowledge writes that have returned, and after the cut, what another one found in the files.
 
 Only complete lines are used, and only the largest count of each queue manager. If a line is lost, fewer writes are
 claimed, never more.
@@ -11,16 +11,19 @@ claimed, never more.
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+from .._dialogue.line_stream import MOST_FOREIGN_LINES
+from .._run.files import unpack
+from .._run.shapes import as_dict
 from .._run.table_reader import printable
 
-LONGEST_LINE = 4096
-MOST_FOREIGN_LINES = 1000
-"""The largest number of lines that are not part of the protocol. A login may print text before the tester's lines."""
 MOST_DELAYS = 100_000
 TICK_NS = 1_000_000
 """How often the tester checks which writes have returned."""
@@ -195,3 +198,48 @@ def sight_of(seen: Seen, power_end_ns: int, unseen_writes: int) -> Sight:
     queue_managers = seen.ready.qm if seen.ready else 1
     visible_writes = -(-seen.acknowledged_writes * visible_ns // elapsed_ns) + queue_managers
     return Sight(p50_ns, p99_ns, seen.gap_max_ns, silence_ns, visible_ns, visible_writes)
+
+
+CHECK_KEPT, CHECK_LOST = 0, 5
+"""The exit statuses of the tester's check: everything was kept, or something was lost."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The result of the tester's check of the files. ``status`` is None if it did not run or was killed."""
+
+    status: int | None = None
+    rows: Sequence[Mapping[str, str]] = ()
+    problem: str = ""
+
+
+MOST_ROWS = 10_000
+TABLES = ("run.csv", "durability.csv")
+
+
+def read_check(answer: Mapping[str, Any]) -> tuple[dict[str, bytes], Checked]:
+    """Return the tables in a host's answer, and the result of its check. An answer with a ``problem`` contains
+    neither."""
+    if answer.get("problem") or "status" not in answer:
+        return {}, Checked(problem=str(answer.get("problem") or ""))
+    status, said = answer.get("status"), printable(" ".join(str(answer.get("said") or "").split()))[:500]
+    packed = as_dict(answer.get("tables"))
+    try:
+        tables = {name: unpack(name, packed[name]) for name in TABLES if name in packed}
+        rows = read_rows(tables["durability.csv"]) if "durability.csv" in tables else []
+    except ValueError as error:
+        return {}, Checked(problem=str(error))
+    if status not in (CHECK_KEPT, CHECK_LOST):
+        return tables, Checked(status if isinstance(status, int) else None, rows, said)
+    return tables, Checked(status, rows)
+
+
+def read_rows(content: bytes) -> list[dict[str, str]]:
+    """Return the rows of durability.csv. Raises ValueError."""
+    try:
+        header, *lines = csv.reader(io.StringIO(content.decode("utf-8", "replace"), newline=""), strict=True)
+    except csv.Error as error:
+        raise ValueError(f"durability.csv cannot be read: {error}") from None
+    if len(lines) > MOST_ROWS or any(len(line) != len(header) for line in lines):
+        raise ValueError("durability.csv is not a table of the tester")
+    return [{printable(name): printable(text) for name, text in zip(header, line, strict=True)} for line in lines]

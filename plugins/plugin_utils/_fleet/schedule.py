@@ -2,19 +2,21 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Determines when each host starts, also together with the hosts of other runs, and when the controller polls it
-again."""
+"""Determines when each host starts, also together with the hosts of other runs, when the controller polls it again, and
+which sweeps may end early."""
 
 from __future__ import annotations
 
 import datetime
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...module_utils import _units
+from .._run.columns import MQ_LOG
 from .._run.moment import MOMENT
+from .plan import IN_TURN
 
 LEAD_MIN_S = 2.0
 ISOLATED_GAP_S = 2.0
@@ -147,7 +149,7 @@ PREPARATION_S = 20.0
 and to install the tester."""
 MOST_AHEAD_S = 24 * 3600.0
 """A time that is further ahead is considered a mistake."""
-OPTION = "sweep_start_at"
+START_AT = "sweep_start_at"
 _UTC = datetime.timezone.utc
 _LATEST_EPOCH_S = 4102444800.0  # the year 2100, as for the tester
 
@@ -181,15 +183,15 @@ def start_problem(start_at: float, now: float, least_s: float) -> str:
     if not start_at or earliest <= start_at <= now + MOST_AHEAD_S:
         return ""
     if start_at > now + MOST_AHEAD_S:
-        return f"{OPTION} is {shown(start_at)}, which is more than {_duration(MOST_AHEAD_S)} away: correct the date"
+        return f"{START_AT} is {shown(start_at)}, which is more than {_duration(MOST_AHEAD_S)} away: correct the date"
     when = (
         f"{_duration(now - start_at)} ago"
         if start_at <= now
         else f"only {_duration(start_at - now)} away, but the hosts need about {_duration(least_s)}"
     )
     return (
-        f"{OPTION} is {shown(start_at)}, which is {when}: the earliest time possible is {shown(math.ceil(earliest))}. "
-        "Give all slices a later time"
+        f"{START_AT} is {shown(start_at)}, which is {when}: the earliest time possible is "
+        f"{shown(math.ceil(earliest))}. Give all slices a later time"
     )
 
 
@@ -202,3 +204,49 @@ def shown(epoch_s: float) -> str:
 
 def _duration(seconds: float) -> str:
     return _units.format_duration(seconds * 1e9, 2)
+
+
+END_EARLY = "sweep_end_early"
+NONE, FAIL, DECIDED = "none", "fail", "decided"
+ISOLATED = "isolated"
+
+
+def runs_alone(plan: Mapping[str, Any], hosts: Sequence[str]) -> bool:
+    """Return whether each volume of this host is measured alone, so that ending its sweep early does not reduce the
+    load on other volumes."""
+    return (len(hosts) == 1 or plan.get("sweep_mode") == ISOLATED) and (
+        len(plan["volumes"]) == 1 or plan["sweep_volumes"] == IN_TURN
+    )
+
+
+def early_end_problem(settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the reason why sweeps must not end early with these plans; empty if they may, or if an early end was not
+    requested."""
+    if settings.get(END_EARLY, NONE) == NONE:
+        return ""
+    if settings[END_EARLY] == DECIDED and settings["gate_baseline"]:
+        return (
+            f"{END_EARLY}: {DECIDED} cannot be used in a run that is compared with a baseline, because the steps would "
+            f"differ in length: set it to {FAIL}, or gate_baseline to none"
+        )
+    common_start = settings["sweep_start_at"] and settings["sweep_mode"] != ISOLATED
+    for host, plan in plans.items():
+        if any(volume["workload"] != MQ_LOG for volume in plan["volumes"]):
+            return (
+                f"{END_EARLY} is only for sweep_workload {MQ_LOG}: set it to {NONE}, because {host} has another "
+                "workload"
+            )
+        if plan["searches"] or any(volume["load_target"] for volume in plan["volumes"]):
+            return (
+                f"{END_EARLY} cannot be used with a search or a target (sweep_loads: auto, sweep_load_target), which "
+                f"need every step: set it to {NONE}"
+            )
+        # If the volumes still have to be discovered, there may be several.
+        unknown = plan.get("discover") and plan["sweep_volumes"] != IN_TURN
+        if unknown or common_start or not runs_alone(plan, list(plans)):
+            return (
+                f"{END_EARLY} is only for volumes that are measured alone, because a volume that ends early reduces "
+                f"the load on the others: for several hosts, set sweep_mode: {ISOLATED}, and for several volumes of a "
+                f"host, or if they are discovered, sweep_volumes: {IN_TURN}"
+            )
+    return ""

@@ -44,6 +44,17 @@ def default_volume(asked: Mapping[str, Any]) -> dict[str, Any]:
     return {key: asked[KEYS_OF_VOLUMES[key]] for key in OF_THE_WORKSPACE}
 
 
+def only_volume(asked: Mapping[str, Any], tests: str) -> dict[str, Any]:
+    """Return the volume of a host, from the values of all options. Raises OptionError if there are several; ``tests``
+    says what is tested on one volume at a time."""
+    volumes = read_volumes(asked["workspace_volumes"], default_volume(asked))
+    if len(volumes) > 1:
+        raise OptionError(
+            f"workspace_volumes names several volumes, but {tests} one volume at a time: name one of them"
+        )
+    return volumes[0]
+
+
 def volume_names(given: Any) -> list[str]:
     """Return the names of the volumes in ``workspace_volumes``; none if it is empty. Raises OptionError."""
     return [_name(item, number) for number, item in enumerate(_items(given), start=1)]

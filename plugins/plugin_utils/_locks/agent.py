@@ -8,12 +8,13 @@ arrival. Every wait has a time limit that does not depend on the host."""
 from __future__ import annotations
 
 import collections
-import threading
 import time
 from collections.abc import Sequence
 
-from .._dialogue.line_stream import LET_END_S, SSH_FAILED, LineStream
-from .protocol import LONGEST_LINE, MOST_FOREIGN_LINES, Answer, ProtocolError, Ready, read_answer, read_ready
+from .._dialogue.line_stream import LET_END_S, MOST_FOREIGN_LINES, SSH_FAILED, LineStream
+from .._run.lock_steps import UNDECIDED
+from .protocol import Answer, ProtocolError, Ready, read_answer, read_ready
+from .step import StepEnd
 
 SILENT_S = 9
 """For how many seconds a host may say nothing before its connection ends. A busy host, or a virtual machine that is
@@ -30,13 +31,12 @@ MOST_WAITING = 100_000
 """The largest number of answers that are kept until they are taken."""
 
 
-class AgentLostError(Exception):
+class AgentLostError(StepEnd):
     """The tester of a host has ended, or its connection is lost. The message is the last output of the tester or of
     ssh."""
 
-    def __init__(self, host: str, said: str, status: int | None = None) -> None:
-        super().__init__(said)
-        self.host, self.said, self.status = host, said, status
+    def __init__(self, host: str, said: str) -> None:
+        super().__init__(UNDECIDED, "agent_lost", {"host": host, "said": said})
 
 
 class Agent:
@@ -46,20 +46,16 @@ class Agent:
     def __init__(self, host: str, command: Sequence[bytes | str], run_id: str) -> None:
         self.host = host
         self._run_id = run_id
-        self._changed = threading.Condition()
         self._answers: dict[int, collections.deque[Answer]] = collections.defaultdict(collections.deque)
-        self._foreign = self._waiting = 0
+        self._foreign = 0
         self._ready: Ready | None = None
-        self._is_over = False
         self.last_ns = time.monotonic_ns()
-        self._over_ns = 0
-        self._stream = LineStream(command, self._take, self._end_of_stream, LONGEST_LINE)
+        self._stream = LineStream(command, self._take)
 
     def ready(self, patience_s: float) -> Ready | None:
         """Wait for the tester's first line, and return it; None if it did not come in time. Raises AgentLostError."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._ready is not None or self._is_over, patience_s)
-        if self._ready is None and self._is_over:
+        self._stream.wait_for(lambda: self._ready is not None, patience_s)
+        if self.is_over and self._ready is None:
             raise self._lost()
         return self._ready
 
@@ -70,11 +66,9 @@ class Agent:
     def take(self, number: int) -> Answer | None:
         """Return the next answer of a locker; None if none has arrived. Raises AgentLostError if no more answers can
         arrive."""
-        with self._changed:
-            if waiting := self._answers[number]:
-                self._waiting -= 1
-                return waiting.popleft()
-            is_over = self._is_over
+        is_over = self.is_over  # before the look for an answer, because the last one may arrive just before the end
+        if waiting := self._answers.get(number):
+            return waiting.popleft()
         if is_over:
             raise self._lost()
         return None
@@ -82,11 +76,11 @@ class Agent:
     @property
     def is_over(self) -> bool:
         """Whether the tester or its connection has ended."""
-        return self._is_over
+        return self._stream.is_over
 
     def was_closed(self) -> bool:
         """Return whether the tester or the host ended the connection, and not a loss of power or of the network."""
-        is_soon = self._over_ns - self.last_ns < CLOSED_NS
+        is_soon = self._stream.ended_ns - self.last_ns < CLOSED_NS
         return is_soon or self._stream.exit_status() not in (None, SSH_FAILED)
 
     def end(self, patience_s: float = LET_END_S) -> int | None:
@@ -94,16 +88,14 @@ class Agent:
         return self._stream.end(patience_s)
 
     def _lost(self) -> AgentLostError:
-        return AgentLostError(self.host, self._stream.why(), self._stream.exit_status())
+        return AgentLostError(self.host, self._stream.why())
 
     def _take(self, line: str, at_ns: int) -> None:
-        with self._changed:
-            if self._ready is None:
-                self._take_first(line)
-            elif line:
-                self._take_answer(read_answer(line, at_ns))
-            self.last_ns = at_ns
-            self._changed.notify_all()
+        if self._ready is None:
+            self._take_first(line)
+        elif line:
+            self._take_answer(read_answer(line, at_ns))
+        self.last_ns = at_ns
 
     def _take_first(self, line: str) -> None:
         self._ready = read_ready(line)
@@ -117,12 +109,5 @@ class Agent:
 
     def _take_answer(self, answer: Answer) -> None:
         self._answers[answer.number].append(answer)
-        self._waiting += 1
-        if self._waiting > MOST_WAITING:
+        if sum(map(len, self._answers.values())) > MOST_WAITING:
             raise ProtocolError("the tester sends more lines than the test needs")
-
-    def _end_of_stream(self, _problem: str) -> None:
-        with self._changed:
-            self._over_ns = time.monotonic_ns()
-            self._is_over = True
-            self._changed.notify_all()

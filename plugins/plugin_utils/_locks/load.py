@@ -161,7 +161,7 @@ def load(stage: Stage, has_open_log: bool = False, longest_pause_ms: int = 0) ->
     writes. Raises StepEnd, and whatever ``Locker.must`` raises."""
     open_locker = stage.open(stage.holder, OPEN_LOG) if has_open_log else None
     begun = Load(stage.hold(stage.holder, LOCK, LOG), open_locker, longest_pause_ms)
-    if not stage.wait_until(lambda: _have_begun(begun) or begun.is_broken(), BEGIN_S):
+    if not stage.clock.wait_until(lambda: _have_begun(begun) or begun.is_broken(), BEGIN_S):
         raise undecided("deadline", host=stage.holder.host, verb="write")
     begun.check()
     begun.begin_ns = stage.clock.now_ns()
@@ -176,12 +176,12 @@ def write_all(stage: Stage, lockers: Lockers, locker: Locker, patience_s: float)
     def is_all() -> bool:
         return all(writer.count() >= LOG_BYTES // BLOCK_BYTES for writer in written.writers)
 
-    if not stage.wait_until(lambda: written.is_broken() or is_all(), patience_s):
+    if not stage.clock.wait_until(lambda: written.is_broken() or is_all(), patience_s):
         raise undecided("deadline", host=locker.host, verb="write")
     written.check()
     for writer in written.writers:
         writer.locker.tell("stop", "write")
-    if not stage.wait_until(lambda: all(writer.has_ended() for writer in written.writers), patience_s):
+    if not stage.clock.wait_until(lambda: all(writer.has_ended() for writer in written.writers), patience_s):
         raise undecided("deadline", host=locker.host, verb="write")
     return written
 

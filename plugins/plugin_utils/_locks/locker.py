@@ -11,9 +11,12 @@ import collections
 import contextlib
 import os
 import time
+from collections.abc import Callable
 from typing import Protocol
 
+from .._run.lock_steps import UNDECIDED
 from .protocol import DONE, EACH, ENDED, ERROR, FAILED, LOCKED, LOCKERS, Answer
+from .step import AbandonedError, StepEnd, undecided
 
 ENDING = ("exit", "kill")
 """The commands that end a locker."""
@@ -39,10 +42,6 @@ class Speaker(Protocol):
         """Return the next answer of a locker; None if none has arrived. Raises AgentLostError."""
 
 
-class AbandonedError(Exception):
-    """The process that started the test has ended, so nobody waits for its result."""
-
-
 class Clock:
     """The monotonic clock of the controller. All waiting ends if the process that started this one has ended, so that
     no host is cut off after that. A run makes one clock before its first step."""
@@ -58,26 +57,27 @@ class Clock:
         self.check()
         time.sleep(seconds)
 
+    def wait_until(self, is_so: Callable[[], bool], patience_s: float, every_s: float = LOOK_S) -> bool:
+        """Wait until ``is_so()`` returns true. Returns whether this happened in time. Raises AbandonedError."""
+        end_ns = self.now_ns() + round(patience_s * 1e9)
+        while not is_so():
+            if self.now_ns() > end_ns:
+                return False
+            self.sleep(every_s)
+        return True
+
     def check(self) -> None:
         """Raise AbandonedError if the process that started this one has ended."""
         if os.getppid() != self._parent_pid:
             raise AbandonedError
 
 
-class SilentError(Exception):
-    """A locker did not answer in time."""
-
-    def __init__(self, host: str, verb: str) -> None:
-        super().__init__(f"{host} did not answer to {verb}")
-        self.host, self.verb = host, verb
-
-
-class CallError(Exception):
+class CallError(StepEnd):
     """A command that had to succeed failed in a locker."""
 
     def __init__(self, host: str, answer: Answer) -> None:
-        super().__init__(f"{host}: {answer.verb} {answer.outcome}")
-        self.host, self.verb, self.errno = host, answer.verb, answer.text("errno") or answer.outcome
+        errno = answer.text("errno") or answer.outcome
+        super().__init__(UNDECIDED, "call_failed", {"host": host, "verb": answer.verb, "errno": errno})
 
 
 class Locker:
@@ -115,27 +115,28 @@ class Locker:
         waiting = self._answers[verb]
         return waiting.popleft() if waiting else None
 
-    def wait(self, verb: str, patience_s: float = ANSWER_S) -> Answer:
-        """Wait for the final answer to a command. Raises SilentError and AgentLostError."""
+    def found_within(self, verb: str, patience_s: float) -> Answer | None:
+        """Return the final answer to a command; None if it does not arrive in time. Raises AgentLostError."""
         end_ns = self.clock.now_ns() + round(patience_s * 1e9)
-        while True:
-            if answer := self.found(verb):
-                return answer
-            if self.clock.now_ns() > end_ns:
-                raise SilentError(self.host, verb)
+        while (answer := self.found(verb)) is None and self.clock.now_ns() <= end_ns:
             self.clock.sleep(LOOK_S)
-
-    def ask(self, verb: str, *arguments: object, patience_s: float = ANSWER_S) -> Answer:
-        """Send a command, and wait for its final answer. Raises SilentError and AgentLostError."""
-        self.tell(verb, *arguments)
-        return self.wait(verb, patience_s)
-
-    def must(self, verb: str, *arguments: object, outcome: str = DONE, patience_s: float = ANSWER_S) -> Answer:
-        """Send a command that has to succeed. Raises CallError if it fails, and whatever ``ask`` raises."""
-        answer = self.ask(verb, *arguments, patience_s=patience_s)
-        if answer.outcome != outcome:
-            raise CallError(self.host, answer)
         return answer
+
+    def wait(self, verb: str, patience_s: float = ANSWER_S) -> Answer:
+        """Wait for the final answer to a command. Raises StepEnd if it does not arrive in time, and AgentLostError."""
+        if answer := self.found_within(verb, patience_s):
+            return answer
+        raise undecided("deadline", host=self.host, verb=verb)
+
+    def ask(self, verb: str, *arguments: object) -> Answer:
+        """Send a command, and wait for its final answer. Raises whatever ``wait`` raises."""
+        self.tell(verb, *arguments)
+        return self.wait(verb)
+
+    def must(self, verb: str, *arguments: object, patience_s: float = ANSWER_S) -> Answer:
+        """Send a command that has to succeed. Raises CallError if it fails, and whatever ``wait`` raises."""
+        self.tell(verb, *arguments)
+        return self.done(verb, patience_s)
 
     def done(self, verb: str, patience_s: float) -> Answer:
         """Wait for the end of a command that has to succeed. Raises CallError if it fails, and whatever ``wait``
@@ -200,12 +201,8 @@ class Lockers:
         """
         for locker in self._used.values():
             locker.kill()
-        end_ns = self._clock.now_ns() + round(END_S * 1e9)
-        for number, locker in list(self._used.items()):
-            while not locker.is_gone() and self._clock.now_ns() < end_ns:
-                self._clock.sleep(LOOK_S)
-            if locker.has_ended:
-                del self._used[number]
+        self._clock.wait_until(lambda: not [each for each in self._used.values() if not each.is_gone()], END_S)
+        self._used = {number: locker for number, locker in self._used.items() if not locker.has_ended}
 
 
 def _after(last: int) -> list[int]:

@@ -35,11 +35,10 @@ from .._run.lock_steps import (
 from .agent import Agent, AgentLostError
 from .locker import Clock, Lockers
 from .pairs import Pair
-from .partition import GuardedPartition
 from .stage import LOCK, LOG, LOG_BYTES, NONCE, OPEN_LOG, RECORD, Stage
 from .step import Figures, as_dict, not_covered, outcome_of, undecided
 from .steps.basic import WAYS, concurrent_updates, hand_over, lock_count, same_host, second_refused, under_load
-from .steps.cut_off import cut_off
+from .steps.cut_off import Partition, cut_off
 from .steps.host_lost import Return, host_lost, pod_deleted
 from .steps.server_failover import grace_period_s, server_failover
 from .steps.settings import refuse_settings, same_file_system
@@ -193,7 +192,7 @@ class PairTest:
             raise not_covered("no_privilege", host=side.host)
         with guarded(side.root_guard) as guard:
             self._say(f"{side.host}: cutting the host off from {address}, port {self._order.port}")
-            return cut_off(stage, GuardedPartition(side.host, guard, address, self._order.port))
+            return cut_off(stage, Partition(side.host, guard, address, self._order.port))
 
     def _delete(self, holder: str, delete: Command) -> None:
         """Carry out the step in which a pod is deleted, and wait until its replacement runs."""
@@ -284,10 +283,7 @@ class PairTest:
 
     def _is_lost(self, host: str, patience_s: float) -> bool:
         """Whether the tester of a host or its connection ends within ``patience_s`` seconds."""
-        end_ns = self._clock.now_ns() + round(patience_s * 1e9)
-        while self._clock.now_ns() < end_ns and not self._agents[host].is_over:
-            self._clock.sleep(AGAIN_S)
-        return self._agents[host].is_over
+        return self._clock.wait_until(lambda: self._agents[host].is_over, patience_s, AGAIN_S)
 
     def _start(self, host: str, patience_s: float) -> bool:
         """Start the tester of a host; return whether it is ready. Raises AgentLostError."""

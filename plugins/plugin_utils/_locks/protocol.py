@@ -16,9 +16,6 @@ from dataclasses import dataclass, field
 
 from .._run.table_reader import printable
 
-LONGEST_LINE = 4096
-MOST_FOREIGN_LINES = 1000
-"""The largest number of lines before the first line of the tester. Such lines come from the login."""
 LOCKERS = 64
 """The largest number of a locker."""
 

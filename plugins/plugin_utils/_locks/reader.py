@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from .load import Load
-from .locker import LOOK_S, CallError, Locker, SilentError
+from .locker import CallError, Locker
 from .protocol import DONE, Answer
+from .step import undecided
 
 EVERY_S = 1.0
 """How often to read the logs while waiting for a takeover."""
@@ -92,16 +93,12 @@ class Reader:
         known: Mapping[str, int] | None = None,
         new: Load | None = None,
     ) -> Look:
-        """Read, and return what was found. Raises SilentError, and what ``is_idle`` raises."""
+        """Read, and return what was found. Raises StepEnd if that takes too long, and what ``is_idle`` raises."""
         self._finish()
         self.begin(acknowledged, known, new)
         self._finish()
         return self.looks[-1]
 
     def _finish(self) -> None:
-        clock = self._locker.clock
-        end_ns = clock.now_ns() + round(SCAN_S * 1e9)
-        while not self.is_idle():
-            if clock.now_ns() > end_ns:
-                raise SilentError(self._locker.host, "scan")
-            clock.sleep(LOOK_S)
+        if not self._locker.clock.wait_until(self.is_idle, SCAN_S):
+            raise undecided("deadline", host=self._locker.host, verb="scan")

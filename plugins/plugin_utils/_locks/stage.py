@@ -7,11 +7,10 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from .agent import AgentLostError
-from .locker import LOOK_S, Clock, Locker, Lockers
+from .locker import Clock, Locker, Lockers
 from .protocol import FAILED, HELD, REFUSED, Answer
 from .step import broken, undecided
 
@@ -39,15 +38,6 @@ class Stage:
     takeover_s: float
     clock: Clock
 
-    def wait_until(self, is_so: Callable[[], bool], patience_s: float) -> bool:
-        """Wait until ``is_so()`` returns true. Returns whether this happened in time."""
-        end_ns = self.clock.now_ns() + round(patience_s * 1e9)
-        while not is_so():
-            if self.clock.now_ns() > end_ns:
-                return False
-            self.clock.sleep(LOOK_S)
-        return True
-
     def open(self, lockers: Lockers, *files: str) -> Locker:
         """Start a locker that opens the files. Raises whatever ``Locker.must`` raises."""
         locker = lockers.start()
@@ -72,19 +62,11 @@ class Stage:
 def take(locker: Locker, name: str, patience_s: float) -> Answer:
     """Try to lock a file until the lock is held. Raises StepEnd and AgentLostError."""
     locker.tell("lock", name, "poll", round(PROBE_S * 1000))
-    answer = found_within(locker, "lock", patience_s)
+    answer = locker.found_within("lock", patience_s)
     if answer is None:
         raise undecided("lock_not_free", host=locker.host)
     if answer.outcome != HELD:
         raise broken("refused_by_error", host=locker.host, errno=answer.text("errno"))
-    return answer
-
-
-def found_within(locker: Locker, verb: str, patience_s: float) -> Answer | None:
-    """Return the final answer to a command; None if it does not arrive in time. Raises AgentLostError."""
-    end_ns = locker.clock.now_ns() + round(patience_s * 1e9)
-    while (answer := locker.found(verb)) is None and locker.clock.now_ns() <= end_ns:
-        locker.clock.sleep(LOOK_S)
     return answer
 
 
@@ -101,3 +83,52 @@ def held(answer: Answer) -> None:
 def _must(answer: Answer, outcome: str) -> None:
     if answer.outcome != outcome:
         raise undecided("refused_by_error", errno=answer.text("errno") if answer.outcome == FAILED else answer.outcome)
+
+
+BEGIN_S = 60.0
+"""How long the first refusals may take."""
+
+
+class Prober:
+    """A locker that repeatedly tries to get a lock that is held. ``granted_ns`` is the time at which it got the lock (0
+    before that), ``asked_ns`` is the time at which the last attempt was sent, and ``refusals`` contains the times at
+    which the refused attempts were sent, all by the monotonic clock."""
+
+    def __init__(self, locker: Locker) -> None:
+        self.locker = locker
+        self.granted_ns = 0
+        self.refusals: list[int] = []
+        self.asked_ns = -round(PROBE_S * 1e9)
+        self._is_waiting = False
+
+    def has_it(self) -> bool:
+        """Try again if the next attempt is due. Returns whether the lock was granted. Raises StepEnd and
+        AgentLostError."""
+        if self._is_waiting and (answer := self.locker.found("lock")):
+            self._is_waiting = False
+            if answer.outcome == HELD:
+                self.granted_ns = answer.at_ns
+            else:
+                refused(answer)
+                self.refusals.append(self.asked_ns)
+        if not self.granted_ns and not self._is_waiting and self._now_ns() - self.asked_ns >= PROBE_S * 1e9:
+            self.asked_ns = self._now_ns()
+            self._is_waiting = True
+            self.locker.tell("lock", LOCK, "try", 1)
+        return bool(self.granted_ns)
+
+    def _now_ns(self) -> int:
+        return self.locker.clock.now_ns()
+
+    def was_refused_lately(self) -> bool:
+        """Whether an attempt was refused a short time ago. A host whose client of the file server hangs is not
+        refused."""
+        return bool(self.refusals) and self._now_ns() - self.refusals[-1] <= RECENT_S * 1e9
+
+
+def refuse_early(stage: Stage, prober: Prober) -> None:
+    """Wait until a host has been refused the lock twice. Raises StepEnd if it gets the lock although the holder has
+    it."""
+    if stage.clock.wait_until(lambda: prober.has_it() or len(prober.refusals) > 1, BEGIN_S) and not prober.granted_ns:
+        return
+    raise broken("granted") if prober.granted_ns else undecided("deadline", host=prober.locker.host, verb="lock")

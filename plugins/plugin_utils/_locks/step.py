@@ -10,8 +10,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .._run.lock_steps import BROKEN, KEPT, NOT_COVERED, UNDECIDED
-from .agent import AgentLostError
-from .locker import AbandonedError, CallError, SilentError
 from .protocol import ProtocolError
 
 STAGE = "lock test"
@@ -25,8 +23,12 @@ class StepEnd(Exception):
     """Ends a step early, with an outcome other than "kept"."""
 
     def __init__(self, outcome: str, cause: str, figures: Figures) -> None:
-        super().__init__(f"{outcome}: {cause}")
+        super().__init__(figures.get("said") or f"{outcome}: {cause}")
         self.outcome, self.cause, self.figures = outcome, cause, figures
+
+
+class AbandonedError(Exception):
+    """The process that started the test has ended, so nobody waits for its result."""
 
 
 def broken(cause: str, **figures: Any) -> StepEnd:
@@ -50,12 +52,6 @@ def outcome_of(function: Callable[[], Figures]) -> tuple[str, str, Figures]:
         return KEPT, "", function()
     except StepEnd as end:
         return end.outcome, end.cause, end.figures
-    except AgentLostError as lost:
-        return UNDECIDED, "agent_lost", {"host": lost.host, "said": lost.said}
-    except SilentError as silent:
-        return UNDECIDED, "deadline", {"host": silent.host, "verb": silent.verb}
-    except CallError as failed:
-        return UNDECIDED, "call_failed", {"host": failed.host, "verb": failed.verb, "errno": failed.errno}
     except ProtocolError as error:
         return UNDECIDED, "agent_lost", {"said": str(error)}
     except AbandonedError:

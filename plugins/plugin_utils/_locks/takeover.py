@@ -11,12 +11,10 @@ from collections.abc import Callable
 
 from .._run.lock_steps import LATE_SECTORS, LATE_WRITES
 from .load import Load, load, write_all
-from .locker import AbandonedError
-from .prober import Prober, refuse_early
 from .protocol import LOCKED
 from .reader import Look, Reader
-from .stage import LOCK, LOG, LOG_BYTES, OPEN_LOG, Stage, take
-from .step import Figures, broken, undecided
+from .stage import LOCK, LOG, LOG_BYTES, OPEN_LOG, Prober, Stage, refuse_early, take
+from .step import AbandonedError, Figures, broken, undecided
 
 WRITE_S = 300.0
 """How long the new holder may take to write both logs."""
@@ -130,7 +128,7 @@ class Takeover:
             self._is_lost_again = prober.has_it() or (new.is_broken() and new.verification_failure == LOCKED)
             return self._is_lost_again
 
-        stage.wait_until(is_lost, RETURNED_S)
+        stage.clock.wait_until(is_lost, RETURNED_S)
         self.figures["refused_after_return"] = len(prober.refusals)
         if not self._is_lost_again:
             new.check()
@@ -154,4 +152,4 @@ class Takeover:
             raise undecided("log_incomplete", **self.figures)
 
     def _wait_until(self, instant_ns: int) -> None:
-        self._stage.wait_until(lambda: self._stage.clock.now_ns() >= instant_ns, LATER_S)
+        self._stage.clock.wait_until(lambda: self._stage.clock.now_ns() >= instant_ns, LATER_S)

@@ -18,8 +18,7 @@ import csv
 import dataclasses
 import io
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -28,8 +27,7 @@ from .._run.columns import ALL_WORKERS, KEY_COLUMNS, MQ_LOG, NO_FIGURES, OBSERVE
 from .._run.moment import utc_text
 from .._run.table_reader import KEY_PATTERN, printable
 from .buckets import bucket_of, lower_ns, upper_ns
-from .interval import LOG, Interval, Observation, Options, Second
-from .utilisation import latency_sum_ns, utilisation_of
+from .interval import LOG, Interval, Observation, Options, Second, latency_sum_ns, utilisation_of
 
 COLUMNS = {
     "results.csv": (
@@ -97,26 +95,15 @@ _MOST_WARNINGS = 100
 _Row = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """The data of a step: intervals of one stream, or its seconds if the source is exact."""
-
-    stream: str
-    intervals: tuple[Interval, ...]
-    seconds: tuple[Second, ...]
-    key: Mapping[str, Any]
-
-
 def tables_of(observation: Observation, options: Options) -> dict[str, bytes]:
     """Return the tables of an observation by their names."""
     steps = _steps(observation)
-    rows: dict[str, list[_Row]] = {"results.csv": [row for step in steps for row in _results(step, observation)]}
+    makers = {"results.csv": _results}
     if observation.seconds:
-        rows["intervals.csv"] = [{**step.key, **_second(second)} for step in steps for second in step.seconds]
-        rows["histogram.csv"] = [{**step.key, **row} for step in steps for row in _histogram(step, observation)]
-        rows["stalls.csv"] = [row for step in steps for row in _stalls(step, observation)]
+        makers.update({"intervals.csv": _seconds, "histogram.csv": _histogram, "stalls.csv": _stalls})
     if observation.seconds and options.thresholds_ns:
-        rows["over.csv"] = [{**step.key, **row} for step in steps for row in _over(step, observation)]
+        makers["over.csv"] = _over
+    rows = {name: [{**key, **row} for key, step in steps for row in make(step)] for name, make in makers.items()}
     run = _run(observation, options, len(steps))
     return {
         "run.csv": _csv(("key", "value"), run.items()),
@@ -124,20 +111,17 @@ def tables_of(observation: Observation, options: Options) -> dict[str, bytes]:
     }
 
 
-def _steps(observation: Observation) -> list[_Step]:
-    found: list[_Step] = []
+def _steps(observation: Observation) -> list[tuple[_Row, Observation]]:
+    """Return the key of each step, and the data of its stream: seconds if the source is exact, otherwise the intervals
+    whose operations are known."""
+    found: list[tuple[_Row, Observation]] = []
     for stream in sorted(observation.streams, key=lambda stream: stream != LOG):
-        seconds = tuple(each for each in observation.seconds if each.stream == stream)
-        intervals = tuple(
-            each
-            for each in observation.intervals
-            if each.stream == stream and each.operations is not None and each.bytes is not None
-        )
-        if seconds or intervals:
-            size = _mean_size(seconds or intervals) if stream == LOG else None
+        own = observation.only(stream)
+        known = tuple(each for each in own.intervals if each.operations is not None and each.bytes is not None)
+        if own.seconds or known:
+            size = _mean_size(own.seconds or known) if stream == LOG else None
             values = (len(found) + 1, size, 1, stream, _WRITE if stream == LOG else _CALL, ALL_WORKERS)
-            key = dict(zip(KEY_COLUMNS, values, strict=True))
-            found.append(_Step(stream, intervals, seconds, key))
+            found.append((dict(zip(KEY_COLUMNS, values, strict=True)), dataclasses.replace(own, intervals=known)))
     return found
 
 
@@ -146,18 +130,18 @@ def _mean_size(parts: Sequence[Second | Interval]) -> int | None:
     return max(1, round(sum(each.bytes or 0 for each in parts) / operations)) if operations else None
 
 
-def _results(step: _Step, observation: Observation) -> list[_Row]:
-    figures = _exact(step, observation) if step.seconds else _published(step)
+def _results(step: Observation) -> list[_Row]:
+    figures = _exact(step) if step.seconds else _published(step)
     elapsed_s, operations = figures["elapsed_ns"] / _NS_PER_S, figures["operations"]
-    is_log = step.stream == LOG
+    is_log = step.streams == (LOG,)
     figures["bytes_per_s"] = _fixed(figures["bytes"] / elapsed_s, 0) if is_log and elapsed_s else None
     figures["operations_per_s"] = _fixed(operations / elapsed_s, 3) if elapsed_s else None
     figures["write_size_mean_bytes"] = _fixed(figures["bytes"] / operations, 0) if is_log and operations else None
     figures["latency_max_in_flight"] = figures.get("latency_max_in_flight", 0)
-    return [{**step.key, "worker": worker, **figures} for worker in (_WORKER, ALL_WORKERS)]
+    return [{"worker": worker, **figures} for worker in (_WORKER, ALL_WORKERS)]
 
 
-def _published(step: _Step) -> _Row:
+def _published(step: Observation) -> _Row:
     """Return the figures that can be derived from rolling averages. There are no percentiles, and the only extreme is
     the slowest write, if it is known."""
     sum_ns = latency_sum_ns(step.intervals)
@@ -174,18 +158,16 @@ def _published(step: _Step) -> _Row:
     }
 
 
-def _exact(step: _Step, observation: Observation) -> _Row:
-    seconds = step.seconds
+def _exact(step: Observation) -> _Row:
+    seconds, is_log = step.seconds, step.streams == (LOG,)
     operations, sum_ns = sum(each.operations for each in seconds), sum(each.latency_sum_ns for each in seconds)
     longest_ns = max((each.latency_max_ns for each in seconds if each.latency_max_ns), default=None)
-    pending_ns = max(
-        (each.latency_ns for each in observation.stalls if each.in_flight and each.stream == step.stream), default=0
-    )
+    pending_ns = max((each.latency_ns for each in step.stalls if each.in_flight), default=0)
     in_flight = pending_ns > (longest_ns or 0)
-    rates = [each.bytes for each in seconds if not each.partial] if step.stream == LOG else []
+    rates = [each.bytes for each in seconds if not each.partial] if is_log else []
     return {
-        "start_time_epoch_s": _fixed(observation.start_epoch_s, 6),
-        "elapsed_ns": observation.elapsed_ns,
+        "start_time_epoch_s": _fixed(step.start_epoch_s, 6),
+        "elapsed_ns": step.elapsed_ns,
         "operations": operations,
         "bytes": sum(each.bytes for each in seconds),
         "interval_bytes_per_s_max": max(rates, default=None),
@@ -195,21 +177,9 @@ def _exact(step: _Step, observation: Observation) -> _Row:
         "latency_min_ns": min((each.latency_min_ns for each in seconds if each.latency_min_ns), default=None),
         "latency_max_ns": pending_ns if in_flight else longest_ns,
         "latency_max_in_flight": int(in_flight),
-        **_percentiles(_buckets(step, observation), longest_ns or 0),
-        "logger_utilisation_share": _fixed(sum_ns / observation.elapsed_ns, 6)
-        if step.stream == LOG and observation.elapsed_ns
-        else None,
+        **_percentiles([pair for counts in step.histograms.values() for pair in counts.items()], longest_ns or 0),
+        "logger_utilisation_share": _fixed(sum_ns / step.elapsed_ns, 6) if is_log and step.elapsed_ns else None,
     }
-
-
-def _buckets(step: _Step, observation: Observation) -> list[tuple[int, int]]:
-    """Return the complete histogram of a step as pairs of upper bound and operations."""
-    return [
-        pair
-        for (stream, dummy), counts in observation.histograms.items()
-        if stream == step.stream
-        for pair in counts.items()
-    ]
 
 
 def _percentiles(pairs: Sequence[tuple[int, int]], longest_ns: int) -> _Row:
@@ -222,6 +192,10 @@ def _percentiles(pairs: Sequence[tuple[int, int]], longest_ns: int) -> _Row:
         enough = operations * _ABOVE[name] >= 1
         found[f"latency_time_weighted_{name}_ns"] = percentile_ns(by_time, _ABOVE[name], longest_ns) if enough else None
     return found
+
+
+def _seconds(step: Observation) -> Iterable[_Row]:
+    return map(_second, step.seconds)
 
 
 def _second(second: Second) -> _Row:
@@ -239,35 +213,31 @@ def _second(second: Second) -> _Row:
     }
 
 
-def _histogram(step: _Step, observation: Observation) -> Iterable[_Row]:
-    for (stream, batch), counts in sorted(observation.histograms.items()):
-        if stream == step.stream:
-            yield from (
-                {"batch": batch, "latency_upper_ns": upper, "operations": counts[upper]}
-                for upper in sorted(counts)
-                if counts[upper]
-            )
+def _histogram(step: Observation) -> Iterable[_Row]:
+    for (_stream, batch), counts in sorted(step.histograms.items()):
+        yield from (
+            {"batch": batch, "latency_upper_ns": upper, "operations": counts[upper]}
+            for upper in sorted(counts)
+            if counts[upper]
+        )
 
 
-def _stalls(step: _Step, observation: Observation) -> Iterable[_Row]:
-    slowest = sorted(
-        (each for each in observation.stalls if each.stream == step.stream), key=lambda each: -each.latency_ns
-    )
+def _stalls(step: Observation) -> Iterable[_Row]:
+    slowest = sorted(step.stalls, key=lambda each: -each.latency_ns)
     for rank, stall in enumerate(slowest[:_MOST_STALLS], start=1):
-        offset_ns = max(0, round((stall.epoch_s - observation.start_epoch_s) * _NS_PER_S))
-        figures = {
+        offset_ns = max(0, round((stall.epoch_s - step.start_epoch_s) * _NS_PER_S))
+        yield {
+            "worker": _WORKER,
             "rank": rank,
             "start_offset_ns": offset_ns,
             "latency_ns": stall.latency_ns,
             "in_flight": int(stall.in_flight),
             "file": printable(stall.file),
         }
-        yield {**step.key, "worker": _WORKER, **figures}
 
 
-def _over(step: _Step, observation: Observation) -> Iterable[_Row]:
-    of_step = [each for each in observation.over if each.stream == step.stream]
-    return map(dataclasses.asdict, sorted(of_step, key=lambda each: (each.second, each.over_ns)))
+def _over(step: Observation) -> Iterable[_Row]:
+    return map(dataclasses.asdict, sorted(step.over, key=lambda each: (each.second, each.over_ns)))
 
 
 def _run(observation: Observation, options: Options, steps: int) -> dict[str, Any]:

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from ...module_utils import _units
 from .._run.moment import utc_text
 from .buckets import bucket_of, upper_ns
-from .interval import LOG, Interval, Maximum, Observation
-from .utilisation import spent_ns, utilisation, utilisation_of
+from .interval import LOG, Interval, Maximum, Observation, spent_ns, utilisation, utilisation_of
 
 HISTOGRAM_ROWS = 40
 BAR_WIDTH = 40
@@ -112,9 +111,8 @@ def histogram_lines(observation: Observation, stream: str) -> list[str]:
     """Return the histogram of a stream with bars, in at most HISTOGRAM_ROWS rows of equal ratio; nothing if the source
     does not provide one."""
     counts: Counter[int] = Counter()
-    for (name, dummy), found in observation.histograms.items():
-        if name == stream:
-            counts.update({bucket_of(upper): operations for upper, operations in found.items() if operations})
+    for found in observation.only(stream).histograms.values():
+        counts.update({bucket_of(upper): operations for upper, operations in found.items() if operations})
     if not counts:
         return []
     first, last = min(counts), max(counts)

@@ -24,10 +24,10 @@ from .._fleet.command import (
     SELECTING,
     agreed_settings,
     check_not_of_hosts,
+    inventory_variables,
     other_selections,
     overriding,
 )
-from .._fleet.inventory_variables import inventory_variables
 from .._fleet.outcome import CONTROLLER
 from .._fleet.settings import SettingsError, same_problem_once, shown
 from .._option_meanings import problems_of_meaning

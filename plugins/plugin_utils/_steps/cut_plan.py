@@ -2,19 +2,19 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Plans the power cuts of a host. Nothing is sent to the host."""
+"""Plans the power cuts of a host, and describes what they test and what they do not. Nothing is sent to the host."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from .._action_base import ControllerAction
-from .._durability.tested import what_is_tested
 from .._fleet.plan import LONGEST_DEADLINE_S, of_tester, plan_host
 from .._fleet.settings import refuse_computed, refuse_unconfirmed
-from .._fleet.volumes import default_volume, read_volumes
+from .._fleet.volumes import only_volume
 from .._judge.durability import STAGE
 from .._run.kinds import POWER_CUT
 from .._run.tester_options import OptionError
@@ -45,12 +45,7 @@ class Step(ControllerAction):
 def planned(asked: Mapping[str, Any], host: str) -> dict[str, Any]:
     """Return the plan of a host, from the values of all options. Raises OptionError."""
     check(asked, host)
-    volumes = read_volumes(asked["workspace_volumes"], default_volume(asked))
-    if len(volumes) > 1:
-        raise OptionError(
-            "workspace_volumes names several volumes, but a power cut tests one volume at a time: name one of them"
-        )
-    volume = volumes[0]
+    volume = only_volume(asked, "a power cut tests")
     names = volume["queue_managers"]
     writers = asked["cut_queue_managers"] or len(names)
     if writers > len(names):
@@ -98,3 +93,38 @@ def check(asked: Mapping[str, Any], host: str) -> None:
         raise OptionError(f"cut_count is {asked['cut_count']}, but must be at least 1")
     if asked["cut_after"] < 1:
         raise OptionError(f"cut_after is {asked['cut_after']:g}, but must be at least 1 second")
+
+
+_KINDS = (
+    (
+        re.compile(r"\b(virsh|qm|VBoxManage|xl|govc|prlctl|qemu|nova|openstack|aws|az|gcloud)\b"),
+        (
+            "Destroying a guest tests the guest and the process of its hypervisor, but neither the page cache of the "
+            "hypervisor nor its drives."
+        ),
+    ),
+    (
+        re.compile(r"sysrq|\breset\b|\bcycle_soft\b|\breboot\b|\bkexec\b"),
+        (
+            "A reset tests the page cache and the drivers of the host only: its drives and its "
+            "controller keep their power."
+        ),
+    ),
+    (
+        re.compile(
+            r"ipmitool|redfish|racadm|hponcfg|ilorest|\bpdu\b|snmpset|outlet|power\s+(off|cycle)", re.IGNORECASE
+        ),
+        "Cutting the power of the chassis tests the host, its controller and its local drives.",
+    ),
+)
+UNKNOWN = (
+    "What this tests depends on what it cuts: the power of the chassis (host, controller and local drives), a reset "
+    "(page cache and drivers only), or a guest (the guest and the process of its hypervisor)."
+)
+NEVER_AN_ARRAY = "No cut of a host tests a SAN array, which keeps its power."
+
+
+def what_is_tested(command: str) -> str:
+    """Return sentences about what a cut command tests and what it does not, as far as its text shows this."""
+    found = next((sentence for pattern, sentence in _KINDS if pattern.search(command)), UNKNOWN)
+    return f"{found} {NEVER_AN_ARRAY}"

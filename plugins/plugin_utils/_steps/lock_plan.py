@@ -12,7 +12,7 @@ from typing import Any
 from .._action_base import ControllerAction
 from .._fleet.plan import of_tester, plan_host
 from .._fleet.settings import refuse_computed, refuse_unconfirmed
-from .._fleet.volumes import default_volume, read_volumes
+from .._fleet.volumes import only_volume
 from .._kinds.locks.criteria import MOST_LOCKS
 from .._locks.stage import LOG_BYTES
 from .._locks.step import STAGE
@@ -52,13 +52,8 @@ class Step(ControllerAction):
 def planned(asked: Mapping[str, Any], host: str, groups: Mapping[str, list[str]]) -> dict[str, Any]:
     """Return the plan of a host, from the values of all options and the groups of the inventory. Raises OptionError."""
     check(asked, host, groups)
-    volumes = read_volumes(asked["workspace_volumes"], default_volume(asked))
-    if len(volumes) > 1:
-        raise OptionError(
-            "workspace_volumes names several volumes, but locks are tested on one volume at a time: name one of them"
-        )
     return {
-        "volumes": [planned_volume(volumes[0])],
+        "volumes": [planned_volume(only_volume(asked, "locks are tested on"))],
         "lock_test": {
             "partners": list(asked["locks_pair"]),
             "group": asked["locks_group"],

@@ -36,7 +36,6 @@ from .._fleet.settings import (
 )
 from .._fleet.upload import check_url
 from .._fleet.watching import check_endpoint
-from .._fleet.workflow import job_of
 from .._history.compare.baseline import named_certificates
 from .._history.compare.selection import SelectionError
 from .._history.store.history import OPENED, HistoryError
@@ -44,6 +43,7 @@ from .._history.store.kept import keep_if_asked
 from .._history.store.open import open_history, place_of, try_history
 from .._judge.fleet import PolicyError, check_policy
 from .._judge.profile_reader import load_profile
+from .._option_meanings import PROFILES
 from .._options.table import RUN, names_of
 from .._records.host import collection_version
 from .._run.definitions import DefinitionError
@@ -59,6 +59,7 @@ from .._run.profiles import of_hosts
 from .._run.run_files import RunDirectoryError
 from .._run.verdicts import UNQUALIFIED
 from .._run.words import words_of
+from .._run_sources import job_of
 from .._signing.ssh_keygen import try_key
 
 NO_BASELINE = {"gate_baseline": [], "gate_baseline_accept": False, "gate_margin": None}
@@ -74,7 +75,6 @@ class Step(ControllerAction):
 
     argument_spec = {
         "hosts": {"type": "raw", "required": True},
-        "profile_dir": {"type": "str", "required": True},
         "kind": {"type": "str", "default": DEFAULT.name},
     }
 
@@ -146,7 +146,7 @@ class Step(ControllerAction):
     ) -> dict[str, Any]:
         asked = _asked("gate_profile", plans)
         by_value = {repr(profile): profile for profile in asked.values()}
-        loaded = {value: load_profile(profile, options["profile_dir"]).as_dict() for value, profile in by_value.items()}
+        loaded = {value: load_profile(profile, PROFILES).as_dict() for value, profile in by_value.items()}
         profiles = {host: loaded[repr(profile)] for host, profile in asked.items()}
         place = place_of(settings["gate_history"], settings["gate_report_dir"])
         return {

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from ansible.errors import AnsibleActionFail
 
@@ -24,6 +24,7 @@ from .._fleet.volumes import default_volume, read_volumes, recorded_volumes
 from .._judge.foresight import foresee, foresee_without_target
 from .._judge.host import SKIPPED
 from .._judge.profile_reader import load_profile
+from .._option_meanings import PROFILES, WORKLOADS
 from .._records.host import file_error, file_skipped
 from .._run.definitions import DefinitionError
 from .._run.directory import RunDirectory
@@ -64,15 +65,10 @@ class Step(ControllerAction):
         "overrides": {"type": "dict", "default": {}},
         "discovered": {"type": "dict", "default": {}},
         "run_path": {"type": "path", "default": ""},
-        "profile_dir": {"type": "str", "required": True},
-        "workload_dir": {"type": "str", "required": True},
     }
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        asked, self._folders = (
-            {**options["options"], **options["overrides"]},
-            Folders(options["profile_dir"], options["workload_dir"]),
-        )
+        asked = {**options["options"], **options["overrides"]}
         return {
             **self._plan(asked, options, task_vars["inventory_hostname"], task_vars.get("groups", {})),
             "options": options["options"],
@@ -92,8 +88,8 @@ class Step(ControllerAction):
                 return self._discovered(asked, options, host)
             check_group(asked["locks_group"], host, groups)
             if discovers(asked):
-                return {**planned(preliminary(asked), self._folders, discover=True), "discover": True, "notes": []}
-            return {**planned(asked, self._folders), "discover": False}
+                return {**planned(preliminary(asked), discover=True), "discover": True, "notes": []}
+            return {**planned(asked), "discover": False}
         except DiscoveryError as error:
             return failure(STAGE, ERROR, str(error))
         except (OptionError, DefinitionError) as error:
@@ -106,9 +102,7 @@ class Step(ControllerAction):
         found = plan_volumes(
             options["discovered"], read(asked)["bsize"], skip_absent=asked["workspace_discover_absent"] == ABSENT_SKIP
         )
-        plan = (
-            planned({**asked, "workspace_volumes": found.volumes}, self._folders) if found.volumes else {"volumes": []}
-        )
+        plan = planned({**asked, "workspace_volumes": found.volumes}) if found.volumes else {"volumes": []}
         # The preflight compares the mount with what was discovered, but the user has named only what the option names.
         named = str(asked["workspace_expect_mount"] or "")
         plan["volumes"] = [{**volume, "named_mount": named} for volume in plan["volumes"]]
@@ -133,22 +127,15 @@ class Step(ControllerAction):
         return {**plan, "discover": False}
 
 
-class Folders(NamedTuple):
-    """The directories of this collection's profiles and workloads."""
-
-    profiles: str
-    workloads: str
-
-
 def discovers(asked: Mapping[str, Any]) -> bool:
     """Whether the queue managers of a host are to be discovered. This is not the case if its volumes are given."""
     return bool(asked["workspace_discover"] and not asked["workspace_volumes"])
 
 
-def planned(asked: dict[str, Any], folders: Folders, discover: bool = False) -> dict[str, Any]:
+def planned(asked: dict[str, Any], discover: bool = False) -> dict[str, Any]:
     """Return the plan of a host, from the values of all options. Raises OptionError and DefinitionError."""
-    profile = load_profile(asked["gate_profile"], folders.profiles)
-    workload = load_workload(asked["sweep_workload"], folders.workloads)
+    profile = load_profile(asked["gate_profile"], PROFILES)
+    workload = load_workload(asked["sweep_workload"], WORKLOADS)
     if discover and not workload.built_in:
         raise OptionError(
             f"workspace_discover finds the logs of queue managers, but sweep_workload {workload.name} tests something "

@@ -21,7 +21,6 @@ from .._fleet.outcome import CONTROLLER, INTERNAL, USAGE, Place, artifacts, make
 from .._fleet.progress import say
 from .._fleet.settings import shown
 from .._fleet.upload import check_url
-from .._fleet.workflow import MOST_APART, JobArtifact, described, job_artifacts, job_of, of_one_time
 from .._history.store.kept import find, is_kept
 from .._history.store.open import place_of
 from .._judge.fleet import PolicyError, given_policy, merged_policy, policy_with
@@ -32,7 +31,7 @@ from .._run.environment import report_directory
 from .._run.kinds import DEFAULT
 from .._run.names import MANIFEST, latest
 from .._run.run_files import RunDirectoryError
-from .._run_sources import RunSources
+from .._run_sources import MOST_APART, JobArtifact, RunSources, described, job_artifacts, job_of, of_one_time
 from .gate import conclusion, hand_on, judge, report, sign
 
 

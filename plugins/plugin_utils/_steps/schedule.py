@@ -11,11 +11,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._action_base import ControllerAction
-from .._fleet.early_end import NONE
-from .._fleet.early_end import OPTION as END_EARLY
 from .._fleet.follow_up import commands
 from .._fleet.progress import say
-from .._fleet.schedule import least_s, read_start_at, start_problem, time_table
+from .._fleet.schedule import END_EARLY, NONE, least_s, read_start_at, start_problem, time_table
 from .._fleet.volumes import under_test
 from .._history.store.kept import is_kept
 

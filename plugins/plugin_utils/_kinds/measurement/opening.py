@@ -10,8 +10,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from ..._fleet.early_end import early_end_problem
-from ..._fleet.schedule import LEAD_MIN_S, PREPARATION_S, duration_text, start_problem
+from ..._fleet.schedule import LEAD_MIN_S, PREPARATION_S, duration_text, early_end_problem, start_problem
 from ..._fleet.schedule import shown as shown_instant
 from ..._fleet.settings import SettingsError, shown
 from .. import facets

@@ -36,7 +36,7 @@ def observed(
     today: datetime.date,
 ) -> HostRecord:
     """Return the record of an observation: its tables as ``files``, and the other observed data as ``seen`` (see
-    ``_observe/seen.py``).
+    ``_observe/interval.py``).
 
     ``facts`` are the facts of the host and of the file system of LogPath, in the same form as in a test, so that its
     certificate can be found. ``workspace`` contains ``path`` (LogPath) and ``queue_managers`` (a single name). If the

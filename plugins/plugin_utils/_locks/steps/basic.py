@@ -11,9 +11,8 @@ import statistics
 
 from ..load import load
 from ..locker import Locker
-from ..prober import Prober
 from ..protocol import HELD, Answer
-from ..stage import LOCK, RECORD, Stage, found_within, held, refused
+from ..stage import LOCK, RECORD, Prober, Stage, held, refused
 from ..step import Figures, StepEnd, broken, undecided
 
 TRIES, FEWEST = 100, 5
@@ -118,12 +117,12 @@ def _one(stage: Stage, way: str, mode: str) -> tuple[int, int]:
     other = stage.open(stage.other, LOCK)
     try_ns = _duration_of_try(other) if mode == "poll" else 0
     other.tell("lock", LOCK, mode, *MODES[mode])
-    if early := found_within(other, "lock", SETTLE_S):
+    if early := other.found_within("lock", SETTLE_S):
         held(early)
         raise broken("granted", way=way)
     begin_ns = stage.clock.now_ns()
     holder.tell(way, *OPERANDS[way])
-    answer = found_within(other, "lock", HAND_OVER_S)
+    answer = other.found_within("lock", HAND_OVER_S)
     if answer is None:
         raise broken("not_released", way=way, **{f"{mode}_ns": round(HAND_OVER_S * 1e9)})
     held(answer)
@@ -216,7 +215,7 @@ def under_load(stage: Stage, load_s: float) -> Figures:
         holder.check()
         return False
 
-    stage.wait_until(is_decided, load_s)
+    stage.clock.wait_until(is_decided, load_s)
     if not prober.was_refused_lately():
         raise undecided("deadline", host=stage.other.host, verb="lock", **holder.figures())
     return {

@@ -8,12 +8,12 @@ write when it is connected again."""
 from __future__ import annotations
 
 import contextlib
-from typing import Protocol
 
+from ..._dialogue.guard import Guard
 from ..load import Load, Writer
 from ..locker import END_S
 from ..stage import Stage
-from ..step import Figures, StepEnd, broken, undecided
+from ..step import Figures, StepEnd, broken, not_covered, undecided
 from ..takeover import WRITE_S, Takeover
 
 RETURN_S = 180.0
@@ -27,15 +27,30 @@ GO_ON_S = 5.0
 """How long to let an old holder continue to write."""
 
 
-class Partition(Protocol):
-    """Cuts the holder's host off from the file server."""
+class Partition:
+    """Cuts ``host`` off from the ``port`` of the ``address`` of a file server. The end of ``guard`` connects the host
+    again."""
+
+    def __init__(self, host: str, guard: Guard, address: str, port: int) -> None:
+        self._host, self._guard, self._address, self._port = host, guard, address, port
 
     def cut(self, limit_s: float) -> int:
         """Cut the host off for at most ``limit_s`` seconds, and return the time of the cut by the monotonic clock.
         Raises StepEnd."""
+        word, text, at_ns = self._guard.ask(f"cut {self._address} {self._port} {round(limit_s)}")
+        if word == "cut":
+            return at_ns
+        if word in ("no_privilege", "no_nft"):
+            raise not_covered(word, host=self._host)
+        if self._guard.never_ran():
+            raise not_covered("no_privilege", host=self._host, why=text)
+        raise undecided("queue_managers" if word == "refused" else "not_cut", host=self._host, why=text)
 
     def heal(self) -> None:
-        """Reconnect the host. Raises StepEnd."""
+        """Reconnect the host. Raises StepEnd if the guard does not confirm this."""
+        word, text, _at_ns = self._guard.ask("heal")
+        if word != "healed":
+            raise undecided("not_healed", host=self._host, why=text)
 
 
 def cut_off(stage: Stage, partition: Partition) -> Figures:
@@ -56,7 +71,7 @@ def cut_off(stage: Stage, partition: Partition) -> Figures:
         takeover.errors = {writer.kind: writer.errno for writer in old.writers if not problem}
         takeover.figures["errno"] = old.log.errno
         old.kill()
-        stage.wait_until(old.is_gone, END_S)
+        stage.clock.wait_until(old.is_gone, END_S)
         return problem
 
     try:
@@ -79,7 +94,7 @@ def _wait_for_takeover(stage: Stage, takeover: Takeover, begin_ns: int) -> Figur
         old.is_broken()
         return old.log.progressed_ns() > begin_ns + CUT_S * 1e9
 
-    stage.wait_until(lambda: takeover.is_done() or is_connected(), stage.takeover_s)
+    stage.clock.wait_until(lambda: takeover.is_done() or is_connected(), stage.takeover_s)
     if not prober.granted_ns and is_connected():
         raise undecided("still_connected", host=stage.holder.host)
     if not prober.granted_ns:
@@ -105,4 +120,6 @@ def _end_of(stage: Stage, old: Load) -> str:
             went_on.setdefault(writer, stage.clock.now_ns())
         return writer.has_ended() or stage.clock.now_ns() - went_on.get(writer, stage.clock.now_ns()) > GO_ON_S * 1e9
 
-    return "" if stage.wait_until(lambda: all(has_ended(writer) for writer in old.writers), RETURN_S) else "deadline"
+    return (
+        "" if stage.clock.wait_until(lambda: all(has_ended(writer) for writer in old.writers), RETURN_S) else "deadline"
+    )

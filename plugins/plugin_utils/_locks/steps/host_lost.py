@@ -14,8 +14,7 @@ from ..._dialogue.commands import Background, CommandResult
 from ..agent import LATE_LINE_NS
 from ..load import load
 from ..locker import Lockers
-from ..prober import Prober, refuse_early
-from ..stage import LOCK, Stage
+from ..stage import LOCK, Prober, Stage, refuse_early
 from ..step import Figures, StepEnd, broken, undecided
 from ..takeover import Takeover
 
@@ -66,11 +65,11 @@ def host_lost(
         is_late = result is not None and stage.clock.now_ns() - begin_ns > (result.seconds + BREAK_S) * 1e9
         return takeover.is_done() or agent.is_over or _has_failed(command) or is_late
 
-    stage.wait_until(is_decided, COMMAND_S + BREAK_S)
-    is_over = agent.is_over or (not _has_failed(command) and stage.wait_until(lambda: agent.is_over, NOTICE_S))
+    stage.clock.wait_until(is_decided, COMMAND_S + BREAK_S)
+    is_over = agent.is_over or (not _has_failed(command) and stage.clock.wait_until(lambda: agent.is_over, NOTICE_S))
     if not is_over:
         raise _still_there(prober, agent.last_ns, command)
-    has_it = stage.wait_until(takeover.is_done, stage.takeover_s)
+    has_it = stage.clock.wait_until(takeover.is_done, stage.takeover_s)
     figures = {
         "held_ns": max(agent.last_ns - load.begin_ns, 0),
         "tries": len(prober.refusals),
@@ -142,13 +141,13 @@ def pod_deleted(stage: Stage, delete: Callable[[], CommandResult]) -> Figures:
         prober.has_it()
         return agent.is_over or bool(command.result and command.result.status != 0)
 
-    stage.wait_until(has_ended, END_S)
+    stage.clock.wait_until(has_ended, END_S)
     figures = {"held_ns": agent.last_ns - holder.begin_ns, "tries": len(prober.refusals), **_result_of(command)}
     if 0 < prober.granted_ns < agent.last_ns - LATE_LINE_NS:
         raise broken("granted", **figures)
     if not agent.is_over:
         raise undecided("command_failed" if command.result and command.result.status != 0 else "not_deleted", **figures)
-    if not stage.wait_until(prober.has_it, stage.takeover_s):
+    if not stage.clock.wait_until(prober.has_it, stage.takeover_s):
         raise broken("never_taken_over", **figures, takeover_ns=round(stage.takeover_s * 1e9))
     return {**figures, "takeover_ns": max(prober.granted_ns - agent.last_ns, 0), "tries": len(prober.refusals)}
 

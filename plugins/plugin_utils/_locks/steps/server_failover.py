@@ -12,9 +12,8 @@ from collections.abc import Callable
 from ..._dialogue.commands import Background, CommandResult
 from ..load import load
 from ..locker import END_S
-from ..prober import Prober, refuse_early
 from ..reader import SCAN_S, Reader
-from ..stage import LOCK, LOG, OPEN_LOG, Stage
+from ..stage import LOCK, LOG, OPEN_LOG, Prober, Stage, refuse_early
 from ..step import Figures, broken, undecided
 from .settings import VISIBLE_S
 
@@ -70,17 +69,17 @@ class _Failover:
     def watch(self, fail_over: Callable[[], CommandResult]) -> Figures:
         """Watch the load, call the command, and watch what happens. Returns the figures. Raises StepEnd."""
         stage = self._stage
-        stage.wait_until(self._has_failed_over, BEFORE_S)
+        stage.clock.wait_until(self._has_failed_over, BEFORE_S)
         self._earlier_ns = max(self._earlier_ns, self._load.log.pause_ns())
         self._begin_ns = stage.clock.now_ns()
         self._command = Background(fail_over)
-        while not stage.wait_until(self._has_failed_over, FAILOVER_S):
+        while not stage.clock.wait_until(self._has_failed_over, FAILOVER_S):
             pass  # the step ends earlier if there is no failover, or if it does not end
         self._resumed_ns = self._load.log.ended_ns
         self._read_acknowledged()
         self._load.log.begin()
-        stage.wait_until(self._is_lost, self._grace_s)
-        while not stage.wait_until(lambda: self._is_lost() or self._command_has_ended(), FAILOVER_S):
+        stage.clock.wait_until(self._is_lost, self._grace_s)
+        while not stage.clock.wait_until(lambda: self._is_lost() or self._command_has_ended(), FAILOVER_S):
             pass  # the command has a time limit of its own
         return self._end()
 
@@ -89,15 +88,15 @@ class _Failover:
         writer of the unlocked log is killed, which ends its writes."""
         open_log = self._load.open_log
         open_log.locker.kill()
-        self._stage.wait_until(open_log.locker.is_gone, END_S)
+        self._stage.clock.wait_until(open_log.locker.is_gone, END_S)
         acknowledged = {writer.log: writer.count() for writer in self._load.writers}
-        if not self._stage.wait_until(lambda: self._are_there(acknowledged), VISIBLE_S):
+        if not self._stage.clock.wait_until(lambda: self._are_there(acknowledged), VISIBLE_S):
             raise broken("acknowledged_lost", **self._known())
 
     def _are_there(self, acknowledged: dict[str, int]) -> bool:
         """Read both logs once. Returns whether all acknowledged writes are there."""
         self._reader.begin(acknowledged)
-        if not self._stage.wait_until(lambda: self._is_lost() or self._reader.is_idle(), SCAN_S):
+        if not self._stage.clock.wait_until(lambda: self._is_lost() or self._reader.is_idle(), SCAN_S):
             raise undecided("deadline", host=self._stage.other.host, verb="scan", **self._known())
         lost = self._reader.looks[-1].total("lost")
         self._figures.update(acknowledged=sum(acknowledged.values()), acknowledged_lost=lost)

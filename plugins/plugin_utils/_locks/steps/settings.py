@@ -3,14 +3,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """Checks the preconditions of all other steps: two machines that see the same directory, as the same user, with mount
-options and kernel parameters under which locks work."""
+options and kernel parameters under which locks work. Also reads the settings that hosts report: they are untrusted, but
+they are stored and shown, and root uses the address of the file server in the rules of a packet filter."""
 
 from __future__ import annotations
 
+import ipaddress
 import secrets
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ..._run.shapes import Within, as_dict, fits
+from ..._run.table_reader import printable
 from ..locker import CallError, Locker
 from ..protocol import DONE
 from ..stage import NONCE, Stage
@@ -51,7 +55,7 @@ def same_file_system(stage: Stage, settings: Mapping[str, Settings] | None = Non
         return {}
     if not _reads(writer, nonce):
         raise broken("write_lost", host=writer.host)
-    if not stage.wait_until(lambda: other.sees(nonce), VISIBLE_S):
+    if not stage.clock.wait_until(lambda: other.sees(nonce), VISIBLE_S):
         raise broken("not_shared", **_place(stage.other.host, other.settings))
     return {"visible_after_ns": stage.clock.now_ns() - begin_ns}
 
@@ -157,3 +161,47 @@ def _are_equal(one: Settings, two: Settings, name: str) -> bool:
 
 def _text(settings: Settings, name: str) -> str:
     return str(settings.get(name) or "")
+
+
+IDENTITIES = (
+    "machine_id",
+    "boot_id",
+    "hostname",
+    "pid_namespace",
+    "mount_namespace",
+    "recover_lost_locks",
+    "nfs4_unique_id",
+)
+PLACE = ("path", "directory_errno")
+MOUNT = ("mount_point", "mount_source", "mount_options", "filesystem_type")
+LONGEST_TEXTS = {**dict.fromkeys(IDENTITIES, 256), **dict.fromkeys((*MOUNT, *PLACE), 4096)}
+NUMBERS = ("uid", "gid", "lease_s")
+
+
+def read_settings(given: Any) -> dict[str, Any]:
+    """Return the settings that are known to this collection. Texts are shortened, and their invisible characters are
+    replaced. A value of another type is unknown: a text is then empty, and a number is None."""
+    answer = as_dict(given)
+    return {
+        **{name: _shown_text(answer.get(name))[:most] for name, most in LONGEST_TEXTS.items()},
+        **{name: _number(answer.get(name)) for name in NUMBERS},
+        "server_address": _address(answer.get("server_address")),
+        "directory_exists": answer.get("directory_exists") is True,
+    }
+
+
+def _shown_text(value: Any) -> str:
+    return printable(value) if isinstance(value, str) else ""
+
+
+def _number(value: Any) -> int | None:
+    return value if fits(value, Within(0, (1 << 32) - 1, int)) else None
+
+
+def _address(value: Any) -> str:
+    """Return an IP address; empty if the value is none. An IPv6 address with a zone is none, because a zone can be any
+    text."""
+    try:
+        return str(ipaddress.ip_address(value)) if isinstance(value, str) and "%" not in value else ""
+    except ValueError:
+        return ""

@@ -339,18 +339,10 @@ class _Reading:
 def _without_log(found: Observation) -> Observation:
     """Return an observation without figures for the log, because they would cover only some of its writes. Its
     intervals show when it was watched."""
-    others = {
-        name: tuple(each for each in getattr(found, name) if each.stream != LOG)
-        for name in ("seconds", "over", "maxima", "stalls")
-    }
-    return replace(
-        found,
-        intervals=tuple(
-            Interval(each.start_epoch_s, each.elapsed_s) if each.stream == LOG else each for each in found.intervals
-        ),
-        histograms={key: counts for key, counts in found.histograms.items() if key[0] != LOG},
-        **others,
+    intervals = tuple(
+        Interval(each.start_epoch_s, each.elapsed_s) if each.stream == LOG else each for each in found.intervals
     )
+    return replace(found.only(*(name for name in found.streams if name != LOG)), intervals=intervals)
 
 
 def _text(text: str) -> tuple[str, Any]:

@@ -13,9 +13,15 @@ from types import SimpleNamespace
 import pytest
 from ansible.errors import AnsibleActionFail, AnsibleConnectionFailure
 from ansible_collections.mqops.logdisk.plugins.action import cut
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.check import read_check, read_rows
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import Command, Returned, Witnessed
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.protocol import Reader, Seen, acknowledged_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._dialogue.commands import CommandResult
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import Returned, Witnessed
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.protocol import (
+    Reader,
+    Seen,
+    acknowledged_text,
+    read_check,
+    read_rows,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.settings import refuse_computed
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import role_defaults
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._own_connection import SSH_OPTIONS, stream_command
@@ -185,15 +191,19 @@ class Host:
             raise answer
         return dict(answer)
 
-    def course(self, host, times, say, is_abandoned):
+    def course(self, host, say, is_abandoned):
         self.hosts.append(host)
 
         def run():
             after, problem = host.look()
             returned = Returned(host.before, after, problem)
             if host.problem:
-                return Command(problem=host.problem), Witnessed(Seen(), early=True, problem=host.problem), returned
-            return Command(True, 0), Witnessed(SEEN, broken=True, lost_ns=3), returned
+                return (
+                    CommandResult(problem=host.problem, done=False),
+                    Witnessed(Seen(), early=True, problem=host.problem),
+                    returned,
+                )
+            return CommandResult(0), Witnessed(SEEN, broken=True, lost_ns=3), returned
 
         return SimpleNamespace(run=run)
 

@@ -216,10 +216,8 @@ def variables(**changes):
 
 
 def test_a_host_that_was_prepared():
-    prepared = lock_test.Prepared.of(variables(locks_guard={"command": ["sudo"]}), {})
-    side = prepared.side("db01", "")
+    side = lock_test.side_of("db01", variables(locks_guard={"command": ["sudo"]}))
     assert (side.stream, side.root_guard, side.cut, side.problem) == (["ssh"], ["sudo"], None, "")
-    assert prepared.side("db01", "db00 is full").problem == "db00 is full"
 
 
 @pytest.mark.parametrize(
@@ -233,9 +231,30 @@ def test_a_host_that_was_prepared():
     ],
 )
 def test_a_host_that_cannot_be_tested(changes, problem):
-    prepared = lock_test.Prepared.of(variables(**changes), {})
-    assert problem in prepared.side("db01", "").problem
-    assert prepared.started == {}
+    side = lock_test.side_of("db01", variables(**changes))
+    assert problem in side.problem
+    assert not side.stream
+
+
+def test_no_host_of_a_pair_is_tested_without_the_one_that_creates_the_directory(monkeypatch):
+    def pair_test(pair, sides, *rest):
+        return SimpleNamespace(run=lambda: {"steps": [], "problems": [side.problem for side in sides.values()]})
+
+    monkeypatch.setattr(lock_test, "PairTest", pair_test)
+    monkeypatch.setattr(lock_test, "say", lambda *said: None)
+    monkeypatch.setattr(lock_test, "profile_of", lambda run, host: None)
+    monkeypatch.setattr(lock_test, "required_of", lambda profile: {"load_s": 1, "takeover_s": 1, "lock_count": 1})
+    step = SimpleNamespace(
+        _directory=SimpleNamespace(run={"run_id": "R1"}),
+        _sides={"db00": lock_test.Side("db00", problem="db00 is full"), "db01": lock_test.side_of("db01", variables())},
+        _plans={"db00": variables()["locks_plan"]["lock_test"]},
+        _volumes={},
+        _clock=None,
+        _display=None,
+        _follow=print,
+    )
+    tested = lock_test.Step._test(step, Pair("db00", "db01", "db00", "pair1"))
+    assert tested["problems"] == ["db00 is full", "db00 is full"]
 
 
 @pytest.mark.parametrize(

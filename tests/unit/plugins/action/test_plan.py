@@ -49,9 +49,7 @@ def plan(directory, shown=None, **more):
     action._display = types.SimpleNamespace(
         display=lambda text, color=None: (shown if shown is not None else []).append(text)
     )
-    root = pathlib.Path(__file__).parents[4] / "roles"
     options = {name: spec.get("default") for name, spec in Step.argument_spec.items()}
-    options.update(profile_dir=str(root / "gate/files/profiles"), workload_dir=str(root / "sweep/files/workloads"))
     if "discovered" in more:
         options.update(run_path=directory.path, discovered=more.pop("discovered"))
     return action.answer({**options, "options": {**ASKED, **more}}, {"inventory_hostname": "h7"})

@@ -15,8 +15,7 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.module_utils import _observer, _runs
-from ansible_collections.mqops.logdisk.plugins.module_utils._sources import child
-from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_error import SourceError
+from ansible_collections.mqops.logdisk.plugins.module_utils._sources import SourceError, child
 from ansible_collections.mqops.logdisk.tests.unit.plugins.module_utils._sources.test_child import wait_until
 
 RUN = "20261122T104935Z-1f0c2a"

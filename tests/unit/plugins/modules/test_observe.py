@@ -14,8 +14,7 @@ import zlib
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.module_utils import _observer, _user
-from ansible_collections.mqops.logdisk.plugins.module_utils._sources import choice
-from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_error import SourceError
+from ansible_collections.mqops.logdisk.plugins.module_utils._sources import SourceError, choice
 from ansible_collections.mqops.logdisk.plugins.modules import observe, observed
 
 RUN = "20261122T104935Z-1f0c2a"

@@ -10,8 +10,7 @@ import time
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.module_utils import _user
-from ansible_collections.mqops.logdisk.plugins.module_utils._sources import amqsrua
-from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_error import SourceError
+from ansible_collections.mqops.logdisk.plugins.module_utils._sources import SourceError, amqsrua
 from mq import install_amqsrua
 
 LIMIT_S = 90

@@ -10,8 +10,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.module_utils._sources import bpftrace, bpftrace_program
-from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_error import SourceError
+from ansible_collections.mqops.logdisk.plugins.module_utils._sources import SourceError, bpftrace, bpftrace_program
 
 OPTIONS = {"log_path": "", "log_path_problem": "", "calls": [], "library": "", "pid": 0, "command": []}
 LOG_STREAM = ("log", bpftrace_program.log_stream([(1, 2)]))

@@ -128,12 +128,12 @@ def test_a_second_without_a_tick_is_read_with_the_next_one():
 
 def test_events_are_told_with_the_name_of_their_stream():
     lines = [
-        printed("maximum 1 7 800 0 300"),
+        printed("maximum 1 7 800 0"),
         printed("stall 0 9 10000001 4096"),
         json.dumps({"type": "lost_events", "data": {"events": 5}}),
     ]
     assert texts_of(lines, names=("log", "MQPUT")) == [
-        {"maximum": {"stream": "MQPUT", "at_ns": 7, "latency_ns": 800, "bytes": 0, "previous_ns": 300}},
+        {"maximum": {"stream": "MQPUT", "at_ns": 7, "latency_ns": 800, "bytes": 0}},
         {"stall": {"stream": "log", "at_ns": 9, "latency_ns": 10000001, "bytes": 4096}},
         {"lost": 5},
     ]

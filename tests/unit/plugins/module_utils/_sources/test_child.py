@@ -12,8 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.module_utils._sources import child
-from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_error import SourceError
+from ansible_collections.mqops.logdisk.plugins.module_utils._sources import SourceError, child
 
 LIMIT_S = 90
 """Far longer than any of these tests takes, so that no result depends on durations."""

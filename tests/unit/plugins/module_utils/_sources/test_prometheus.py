@@ -12,8 +12,7 @@ import time
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.module_utils import _exposition
-from ansible_collections.mqops.logdisk.plugins.module_utils._sources import prometheus
-from ansible_collections.mqops.logdisk.plugins.module_utils._sources.source_error import SourceError
+from ansible_collections.mqops.logdisk.plugins.module_utils._sources import SourceError, prometheus
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils.fabricate import PROJECT
 
 LIMIT_S = 90

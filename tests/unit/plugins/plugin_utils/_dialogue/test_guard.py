@@ -11,8 +11,8 @@ import sys
 import pytest
 from ansible_collections.mqops.logdisk.plugins.module_utils import _host_guard, _queue_managers
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._dialogue.guard import Guard, guard_command
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.partition import GuardedPartition
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import StepEnd
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.cut_off import Partition
 
 NOT_KNOWN = "it is not known whether queue managers are running on this host"
 
@@ -23,7 +23,7 @@ def guard(*before):
 
 
 def partition(one):
-    return GuardedPartition("one", one, "10.0.0.1", 2049)
+    return Partition("one", one, "10.0.0.1", 2049)
 
 
 def test_the_program_needs_nothing_on_the_host():

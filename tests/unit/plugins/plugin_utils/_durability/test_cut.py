@@ -10,18 +10,17 @@ import dataclasses
 import re
 
 import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._dialogue.commands import CommandResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import (
     INCONCLUSIVE,
     KEPT,
     LOST,
-    Checked,
-    Command,
     Returned,
     Witnessed,
     cut_of,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.protocol import Reader
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.tested import NEVER_AN_ARRAY, what_is_tested
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.protocol import Checked, Reader
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps.cut_plan import NEVER_AN_ARRAY, what_is_tested
 
 READY = b"ready R1 b1 seed=7 bsize=4096 file_size=1048576 files=4 qm=1 prefix=logdisk layout=2\n"
 VOLUME = {"filesystem_uuid": "u-1", "mount_point": "/fut", "mount_source": "/dev/sda", "filesystem_type": "xfs"}
@@ -56,7 +55,7 @@ LAST_NS = BEGUN_NS + 1000 * MS
 """5,000 writes were acknowledged within a second."""
 LIMIT_NS = 500 * MS
 
-DONE = Command(done=True, status=0, ended_ns=LAST_NS)
+DONE = CommandResult(status=0, ended_ns=LAST_NS)
 BACK = Returned(BEFORE, AFTER, waited_s=12)
 
 
@@ -94,16 +93,16 @@ def test_kept():
 @pytest.mark.parametrize(
     ("changes", "visible_ms", "reason"),
     [
-        ({"command": Command(True, 0, ended_ns=LAST_NS + 497 * MS)}, 498, ""),
+        ({"command": CommandResult(0, ended_ns=LAST_NS + 497 * MS)}, 498, ""),
         # The command takes the network link down, waits, and cuts the power.
         (
-            {"command": Command(True, 0, ended_ns=LAST_NS + 2000 * MS)},
+            {"command": CommandResult(0, ended_ns=LAST_NS + 2000 * MS)},
             2001,
             "the last acknowledgement came 2 s before it was known that the power was off",
         ),
         # The command was killed and failed, but its whole duration counts.
         (
-            {"command": Command(True, None, problem="killed", ended_ns=LAST_NS + 120_000 * MS)},
+            {"command": CommandResult(None, problem="killed", ended_ns=LAST_NS + 120_000 * MS)},
             120_001,
             "came 2 min before",
         ),
@@ -121,7 +120,7 @@ def test_kept():
         (
             {
                 "seen": witnessed(READY + b"ack 1 5000\nend EIO\n"),
-                "command": Command(True, 0, ended_ns=LAST_NS + 2000 * MS),
+                "command": CommandResult(0, ended_ns=LAST_NS + 2000 * MS),
             },
             3,
             "",
@@ -158,7 +157,7 @@ def test_what_the_table_does_not_say_is_not_known(table):
 
 def test_a_loss_is_a_loss_however_little_was_seen():
     assert (
-        cut(command=Command(True, 0, ended_ns=LAST_NS + 10**10), checked=Checked(5, rows(4000, LOST_ROW))).outcome
+        cut(command=CommandResult(0, ended_ns=LAST_NS + 10**10), checked=Checked(5, rows(4000, LOST_ROW))).outcome
         == LOST
     )
 
@@ -180,7 +179,7 @@ def test_lost_says_how_much():
         ({"seen": witnessed(early=True)}, "broke before the cut"),
         (
             {
-                "command": Command(problem="queue managers are running on this host"),
+                "command": CommandResult(problem="queue managers are running on this host", done=False),
                 "seen": witnessed(early=True),
             },
             "queue managers are running",
@@ -191,7 +190,7 @@ def test_lost_says_how_much():
         ({"seen": witnessed(READY + b"ack 1 5\nend time\n")}, "the end of its time"),
         ({"seen": witnessed(broken=False)}, "continued to write after the cut command"),
         (
-            {"seen": witnessed(broken=False), "command": Command(True, 1, "no such outlet")},
+            {"seen": witnessed(broken=False), "command": CommandResult(1, "no such outlet")},
             r"failed: status 1 \(no such outlet\)",
         ),
         (
@@ -199,7 +198,7 @@ def test_lost_says_how_much():
             r"did not come back within 600 s \(Connection timed out\)",
         ),
         (
-            {"returned": Returned(BEFORE, None), "command": Command(True, 1, "no power on")},
+            {"returned": Returned(BEFORE, None), "command": CommandResult(1, "no power on")},
             r"still there; the cut command failed: status 1 \(no power on\)",
         ),
         ({"returned": Returned(BEFORE, {**AFTER, "boot_id": "b1"})}, "boot id is unchanged"),

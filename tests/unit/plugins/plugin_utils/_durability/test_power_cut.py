@@ -12,7 +12,7 @@ import time
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._dialogue.commands import call
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability import power_cut
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.power_cut import Host, PowerCut, Times
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.power_cut import Host, PowerCut
 
 READY = "ready R1 b1 seed=7 bsize=4096 file_size=1048576 files=4 qm=1 prefix=logdisk layout=2"
 VOLUME = {"filesystem_uuid": "u-1", "mount_point": "/fut", "mount_source": "/dev/sda", "filesystem_type": "xfs"}
@@ -51,8 +51,8 @@ class Bed:
             return last[0]
 
         parts = {"stream": self.tester(), "guard": shell(CLEAR), "asked": {"seed": 7}, **more}
-        host = Host(BEFORE, lambda: call(f"touch {self.cut}", 60), look, **parts)
-        cut = PowerCut(host, times or Times(30, 0.3, 1.0), self.said.append, lambda: abandoned)
+        host = Host(BEFORE, lambda: call(f"touch {self.cut}", 60), look, *(times or (30, 0.3, 1.0)), **parts)
+        cut = PowerCut(host, self.said.append, lambda: abandoned)
         return cut.run()
 
 
@@ -89,7 +89,7 @@ def test_nothing_is_cut_if_a_queue_manager_has_started_or_the_host_does_not_answ
     ("tester", "times", "problem"),
     [
         ({"until": "exit 255"}, None, "broke before the cut"),
-        ({"until": "sleep 0.5; exit 255"}, Times(30, 1.0, 1), "broke before the cut"),
+        ({"until": "sleep 0.5; exit 255"}, (30, 1.0, 1), "broke before the cut"),
         ({"lines": ["tick 5"]}, None, "no write was acknowledged"),
     ],
 )
@@ -102,7 +102,7 @@ def test_nothing_is_cut_if_nobody_is_seen_to_write(bed, tester, times, problem):
 @pytest.mark.parametrize(
     ("more", "problem"),
     [
-        ({"stream": shell("exec sleep 600"), "times": Times(0.1, 0, 1)}, "had not written its files after 0 s"),
+        ({"stream": shell("exec sleep 600"), "times": (0.1, 0, 1)}, "had not written its files after 0 s"),
         ({"asked": {"seed": 8}}, "it was told 8"),
         ({"problem": "queue managers are running"}, "queue managers are running"),
         ({"stream": ["/nonexistent/ssh"]}, "the connection to the tester cannot be started: No such file"),

@@ -10,8 +10,8 @@ import shlex
 import time
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.protocol import LONGEST_LINE
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.witness import Witness
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._dialogue.line_stream import LONGEST_LINE
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.power_cut import Witness
 
 READY = "ready R1 b1 seed=7 bsize=4096 file_size=1048576 files=4 qm=1 prefix=logdisk layout=2"
 ENOUGH_S = 60

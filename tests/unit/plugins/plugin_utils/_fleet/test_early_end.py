@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.early_end import early_end_problem
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.schedule import early_end_problem
 
 SETTINGS = {"sweep_end_early": "fail", "sweep_mode": "together", "sweep_start_at": "", "gate_baseline": []}
 

@@ -16,7 +16,7 @@ from ansible.playbook import Playbook
 from ansible.template import Templar
 from ansible.vars.hostvars import HostVars
 from ansible.vars.manager import VariableManager
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.inventory_variables import inventory_variables
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.command import inventory_variables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import check_options
 
 

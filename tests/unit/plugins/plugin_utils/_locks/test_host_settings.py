@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.host_settings import read_settings
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps.settings import read_settings
 
 
 @pytest.mark.parametrize("address", ["10.1.0.1", "fd00::1", "fe80::1"])

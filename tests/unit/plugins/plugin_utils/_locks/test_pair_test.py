@@ -14,9 +14,10 @@ import pytest
 from ansible_collections.mqops.logdisk.plugins.module_utils import _workspace
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._dialogue.commands import CommandResult
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks import pair_test
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import AbandonedError, Clock
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.locker import Clock
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.pair_test import Order, PairTest, Side
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.pairs import Pair
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.step import AbandonedError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps import host_lost as module_host_lost
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps import host_lost as module_pod_deleted
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.steps import server_failover as module_failover
@@ -42,7 +43,7 @@ class World:
         self.cuts = []
         monkeypatch.setattr(pair_test, "Agent", self.agent)
         monkeypatch.setattr(pair_test, "guarded", self.guarded)
-        monkeypatch.setattr(pair_test, "GuardedPartition", self.partition)
+        monkeypatch.setattr(pair_test, "Partition", self.partition)
         monkeypatch.setattr(module_host_lost, "Background", AtOnce)
         monkeypatch.setattr(module_failover, "Background", AtOnce)
 

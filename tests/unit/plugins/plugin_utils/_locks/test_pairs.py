@@ -7,11 +7,11 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.conductor import conduct
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._locks.pairs import (
     Pair,
     PairsError,
     check_pairs,
+    conduct,
     in_turn,
     pairs_of,
 )

@@ -54,7 +54,6 @@ def maximum(at_s, latency_ns, stream="log"):
             "at_ns": BASE + int(at_s * S),
             "latency_ns": latency_ns,
             "bytes": 4096,
-            "previous_ns": 0,
         }
     }
 

@@ -7,8 +7,13 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import LOG, Interval, Observation
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.utilisation import Utilisation, utilisation
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval import (
+    LOG,
+    Interval,
+    Observation,
+    Utilisation,
+    utilisation,
+)
 
 
 def observed(*intervals, stream=LOG):

@@ -29,8 +29,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.interval im
     Options,
     Second,
     Stall,
+    seen_of,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.seen import seen_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._observe.tables import tables_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory

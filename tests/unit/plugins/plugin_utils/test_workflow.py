@@ -5,13 +5,13 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.workflow import (
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run_sources import (
     JobArtifact,
     described,
     job_artifacts,
     workflow_job_of,
 )
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 
 
 def test_what_jobs_reported_is_in_the_order_of_their_numbers():

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.workflow import MOST_CHARACTERS, job_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run_sources import MOST_CHARACTERS, job_of
 
 
 @pytest.mark.parametrize(
