@@ -239,6 +239,12 @@ class Host:
         """The host's name, with the volume if it is not the default one."""
         return host_label(self.host, self.volume)
 
+    def duration_limits(self) -> Iterator[tuple[LimitEntry, Span]]:
+        """Yield the limits on latencies and responses, each with the rows that it judges, except for hard limits."""
+        for limit, span in zip(self.limits, self.spans, strict=True):
+            if limit["unit"] == "ns" and limit["limit_value"] and not limit["hard"]:
+                yield limit, span
+
     def results(self) -> Iterator[tuple[ResultRow, dict[str, Any]]]:
         """Yield each row with its figures by column name."""
         for row in self.rows:

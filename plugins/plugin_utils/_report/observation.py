@@ -112,11 +112,7 @@ def log_figures(host: Host) -> dict[str, Any]:
 
 def limit_of_mean(host: Host) -> float | None:
     """Return the tightest limit on the mean that judged the host, in nanoseconds, or None."""
-    limits = (
-        float(limit["limit_value"])
-        for limit in host.limits
-        if limit["metric"] == "latency_mean" and limit["limit_value"] and not limit["hard"]
-    )
+    limits = (limit["limit_value"] for limit, span in host.duration_limits() if limit["metric"] == "latency_mean")
     return min(limits, default=None)
 
 

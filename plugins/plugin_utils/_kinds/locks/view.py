@@ -121,26 +121,18 @@ class View(facets.View):
 
     def metrics(self, hosts: Sequence[tuple[Host, str]]) -> Iterator[str]:
         """Yield the verdicts of the pairs, the longest takeover, and the late writes of each host."""
-        known = [(host.own["pairs"], own) for host, own in hosts if host.own and host.of_kind.view is self]
-        if not known:
-            return
-        yield om.family("logdisk_run_lock_pairs", "Pairs with another host by the verdict on their locks.")
-        for pairs, own in known:
-            for verdict in _VERDICTS:
-                count = sum(pair["verdict"] == verdict for pair in pairs)
-                yield om.sample("logdisk_run_lock_pairs", f"{own},{om.labels({'verdict': verdict})}", count)
-        yield om.family(
-            "logdisk_run_lock_takeover_seconds", "Longest time until the lock of a lost host was taken over."
+        known = [(own, host.own["pairs"]) for host, own in hosts if host.own and host.of_kind.view is self]
+        verdicts = [
+            (f"{own},{om.labels({'verdict': verdict})}", sum(pair["verdict"] == verdict for pair in pairs))
+            for own, pairs in known
+            for verdict in _VERDICTS
+        ]
+        families = (
+            ("pairs", "Pairs with another host by the verdict on their locks.", verdicts, int),
+            ("takeover_seconds", "Longest time until the lock of a lost host was taken over.", known, _takeover_s),
+            ("late_writes", "Writes of a host that landed after it had lost its lock.", known, _late_writes),
         )
-        for pairs, own in known:
-            takeovers = list(_figures(pairs, TAKEOVERS, "takeover_ns"))
-            if takeovers:
-                yield om.sample("logdisk_run_lock_takeover_seconds", own, max(takeovers) / 1e9)
-        yield om.family("logdisk_run_lock_late_writes", "Writes of a host that landed after it had lost its lock.")
-        for pairs, own in known:
-            late = [each for pair in pairs if (each := late_writes_of(pair)) is not None]
-            if late:
-                yield om.sample("logdisk_run_lock_late_writes", own, sum(late))
+        return om.gauges((f"logdisk_run_lock_{name}", *family) for name, *family in families if known)
 
 
 def _counts(pairs: Sequence[Any]) -> list[tuple[str, int]]:
@@ -149,8 +141,13 @@ def _counts(pairs: Sequence[Any]) -> list[tuple[str, int]]:
     return [(verdict, count) for verdict, count in counts if count]
 
 
-def _figures(pairs: Sequence[Mapping[str, Any]], steps: Sequence[str], name: str) -> Iterator[float]:
-    for pair in pairs:
-        for row in rows_of(pair, *steps):
-            if (value := figure(row, name)) is not None:
-                yield value
+def _takeover_s(pairs: Sequence[Mapping[str, Any]]) -> float | None:
+    """Return the longest takeover in seconds, or None if there was none."""
+    rows = (row for pair in pairs for row in rows_of(pair, *TAKEOVERS))
+    return max((value / 1e9 for row in rows if (value := figure(row, "takeover_ns")) is not None), default=None)
+
+
+def _late_writes(pairs: Sequence[Mapping[str, Any]]) -> int | None:
+    """Return the number of late writes, or None if it is not known for any pair."""
+    known = [late for pair in pairs if (late := late_writes_of(pair)) is not None]
+    return sum(known) if known else None

@@ -81,30 +81,22 @@ class View(facets.View):
     def metrics(self, hosts: Sequence[tuple[Host, str]]) -> Iterator[str]:
         """Yield how busy each logger was, and how the latency of its writes compares with the certified one."""
         observed = [
-            (host, f"{own},{_queue_manager(host)}") for host, own in hosts if host.own and host.of_kind.view is self
+            (f"{own},{om.labels({'queue_manager': str(host.own.get('queue_manager') or '')})}", host)
+            for host, own in hosts
+            if host.own and host.of_kind.view is self
         ]
         families = (
             (
                 "logdisk_run_logger_utilisation_ratio",
                 "Share of the time in which the logger of a live queue manager was writing.",
-                _utilisation,
+                observed,
+                lambda host: number(host.own.get("utilisation"), "share"),
             ),
             (
                 "logdisk_run_observed_to_certified_latency_ratio",
                 "Mean latency of the log writes of a live queue manager divided by the certified one.",
+                observed,
                 ratio_of,
             ),
         )
-        for name, about, figure in families if observed else ():
-            yield om.family(name, about)
-            for host, own in observed:
-                if (value := figure(host)) is not None:
-                    yield om.sample(name, own, value)
-
-
-def _queue_manager(host: Host) -> str:
-    return om.labels({"queue_manager": str(host.own.get("queue_manager") or "")})
-
-
-def _utilisation(host: Host) -> float | None:
-    return number(host.own.get("utilisation"), "share")
+        return om.gauges(families if observed else ())

@@ -137,18 +137,20 @@ class View(facets.View):
 
     def metrics(self, hosts: Sequence[tuple[Host, str]]) -> Iterator[str]:
         """Yield the outcomes of the cuts, and the bound on the chance of a loss."""
-        known = [(host.own, own) for host, own in hosts if host.own and host.of_kind.view is self]
-        if not known:
-            return
-        yield om.family("logdisk_run_power_cuts", "Power cuts by outcome.")
-        for durability, own in known:
-            for outcome in OUTCOMES:
-                count = sum(cut["outcome"] == outcome for cut in durability["cuts"])
-                yield om.sample("logdisk_run_power_cuts", f"{own},{om.labels({'outcome': outcome})}", count)
-        yield om.family(
-            "logdisk_run_power_cut_loss_bound_ratio",
-            "Largest chance of a loss per power cut, with 95 % confidence, if all cuts were kept.",
+        known = [(own, host.own) for host, own in hosts if host.own and host.of_kind.view is self]
+        outcomes = [
+            (f"{own},{om.labels({'outcome': outcome})}", sum(cut["outcome"] == outcome for cut in durability["cuts"]))
+            for own, durability in known
+            for outcome in OUTCOMES
+        ]
+        told = "Largest chance of a loss per power cut, with 95 % confidence, if all cuts were kept."
+        families = (
+            ("logdisk_run_power_cuts", "Power cuts by outcome.", outcomes, int),
+            (
+                "logdisk_run_power_cut_loss_bound_ratio",
+                told,
+                known,
+                lambda durability: number(durability, "loss_chance_bound"),
+            ),
         )
-        for durability, own in known:
-            if (bound := number(durability, "loss_chance_bound")) is not None:
-                yield om.sample("logdisk_run_power_cut_loss_bound_ratio", own, bound)
+        return om.gauges(families if known else ())

@@ -184,10 +184,9 @@ def _judged_streams(hosts: Iterable[Host]) -> dict[SeriesKey, str]:
     its response."""
     kinds: dict[SeriesKey, set[str]] = {}
     for host in hosts:
-        for limit, span in zip(host.limits, host.spans, strict=True):
-            if limit["unit"] == "ns" and not limit["hard"]:
-                for key in span.series:
-                    kinds.setdefault(key, set()).add(str(limit["metric"]).partition("_")[0])
+        for limit, span in host.duration_limits():
+            for key in span.series:
+                kinds.setdefault(key, set()).add(str(limit["metric"]).partition("_")[0])
     order = dict.fromkeys(
         (figures["stream"], figures["operation"]) for host in hosts for dummy, figures in host.results()
     )

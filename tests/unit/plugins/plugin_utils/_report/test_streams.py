@@ -20,7 +20,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.conse
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.groups import causes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.distribution import distribution_charts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.load import capacity_chart, load_charts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.latency import capacity_chart, load_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import (
     cells,
     fidelity_of,
