@@ -121,10 +121,14 @@ def size_of(figures: Figures) -> float | None:
     return number(figures, "write_size_mean_bytes") or number(figures, "block_size_bytes")
 
 
+def numbers(data: Any) -> dict[str, float]:
+    """Return the numbers in an object of a record that can be shown."""
+    return {key: value for key, value in as_dict(data).items() if fits(value, _SHOWN)}
+
+
 def number(data: Any, key: str) -> float | None:
     """Return a number in a record, or None if there is none that can be shown."""
-    value = as_dict(data).get(key)
-    return value if fits(value, _SHOWN) else None
+    return numbers(data).get(key)
 
 
 def moment(epoch_s: float | None, form: str = "%Y-%m-%d %H:%M:%S UTC") -> str:

@@ -22,8 +22,8 @@ from ..._run.verdicts import FAIL, GOOD, INCONCLUSIVE, PASS, WARN
 from .. import facets
 from .advice import OF_METRICS, advice_on_locks, key_of
 from .figures import late_writes_of, requirements_told, untested_text
-from .overview import Overview
-from .page import LocksSection
+from .overview import overview
+from .page import locks_section
 from .pairs import pairs_of
 
 if TYPE_CHECKING:
@@ -111,13 +111,13 @@ class View(facets.View):
 
     def overview(self, model: Model, shown: Sequence[tuple[Host, Markup]]) -> Markup | str:
         """Return the pairs of all hosts, with their takeovers against the limit."""
-        return render_part("kinds/locks/overview.html.j2", locks=Overview(model, shown), counts=counts_of(model))
+        return render_part("kinds/locks/overview.html.j2", locks=overview(model, shown), counts=counts_of(model))
 
     def section(self, host: Host) -> Markup | str:
         """Return each pair of the host with its steps and takeovers."""
         if not host.own.get("pairs"):
             return ""
-        return render_part("kinds/locks/section.html.j2", locks=LocksSection(host), badge=badge)
+        return render_part("kinds/locks/section.html.j2", locks=locks_section(host), badge=badge)
 
     def metrics(self, hosts: Sequence[tuple[Host, str]]) -> Iterator[str]:
         """Yield the verdicts of the pairs, the longest takeover, and the late writes of each host."""

@@ -22,8 +22,8 @@ from ..._run.findings import POWER_CUTS_BEFORE
 from ..._run.profiles import profile_data
 from ..._run.verdicts import FAIL, PASS
 from .. import facets
-from .overview import Overview
-from .page import DurabilitySection, counts_text
+from .overview import overview
+from .page import counts_text, cuts_section
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -129,11 +129,11 @@ class View(facets.View):
 
     def overview(self, model: Model, shown: Sequence[tuple[Host, Markup]]) -> Markup | str:
         """Return the cuts of all hosts, with their losses and the bound on the chance of a loss."""
-        return render_part("kinds/power_cut/overview.html.j2", cuts=Overview(model, shown), counts=counts_of(model))
+        return render_part("kinds/power_cut/overview.html.j2", cuts=overview(model, shown), counts=counts_of(model))
 
     def section(self, host: Host) -> Markup | str:
         """Return each cut with its figures, and what was lost."""
-        return render_part("kinds/power_cut/section.html.j2", cut=DurabilitySection(host)) if host.own else ""
+        return render_part("kinds/power_cut/section.html.j2", cut=cuts_section(host)) if host.own else ""
 
     def metrics(self, hosts: Sequence[tuple[Host, str]]) -> Iterator[str]:
         """Yield the outcomes of the cuts, and the bound on the chance of a loss."""
