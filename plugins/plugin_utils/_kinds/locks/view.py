@@ -62,10 +62,6 @@ class View(facets.View):
         ),
     }
 
-    def cause_of(self, host: Host) -> str:
-        """Return the kind of cause that applies to a host that does not pass."""
-        return self.cause
-
     def fault_of(self, finding: Mapping[str, Any]) -> str:
         """Return the key of the advice. Several steps that break because of one fault have the same key."""
         return key_of(finding)

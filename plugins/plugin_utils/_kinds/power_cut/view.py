@@ -70,10 +70,6 @@ class View(facets.View):
         ),
     }
 
-    def cause_of(self, host: Host) -> str:
-        """Return the kind of cause that applies to a host that does not pass."""
-        return self.cause
-
     def advise(self, found: Sequence[tuple[Host, Mapping[str, Any]]], verdict: str) -> tuple[str, str]:
         """Return the consequence of one kind of damage on some hosts, and what to do next. If none of these hosts had
         its power cut, the loss is recorded in the history."""
