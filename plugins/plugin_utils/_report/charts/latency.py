@@ -230,9 +230,16 @@ def _load_description(
 ) -> str:
     steepest, points = max(curves.items(), key=lambda item: item[1][-1][1] / item[1][0][1])
     (first, before), (last, after) = points[0], points[-1]
+    rates = {
+        figures["load_point"]: format_rate(figures["bytes_per_s"] or 0)
+        for dummy, figures in host.results()
+        if figures["worker"] == ALL_WORKERS and series_of(host.words, figures) == steepest
+    }
+    operation = host.words.shown_operation
+    together = f", and all together {operation} {rates[last]} instead of {rates[first]}"
     parts = [
         f"{capitalized(steepest.label)}: {format_duration(before)} at {host.words.load_text(first)} and "
-        f"{format_duration(after)} at {host.words.load_text(last)}.",
+        f"{format_duration(after)} at {host.words.load_text(last)}{together if host.words.layout.of_mq else ''}.",
         *_dashed(bounds),
     ]
     if highest is not None:
