@@ -169,7 +169,7 @@ class View:
     def cause_of(self, host: Host) -> str:
         """Return the kind of cause that applies to a host that does not pass because it was not measured to the end or
         not at all."""
-        return "measurement" if host.tester else "unmeasured"
+        return self.cause or ("measurement" if host.tester else "unmeasured")
 
     def fault_of(self, finding: Mapping[str, Any]) -> str:
         """Return the fault that a finding shows, if findings of one fault make up one cause; otherwise empty."""

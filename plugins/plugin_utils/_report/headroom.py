@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from ...module_utils._units import format_count, format_number, format_ratio
 from .._english.phrases import metric_text
 from .._judge.closest_limit import used_share
 from .._judge.metrics import find_metric
-from .._run.columns import LOG, Step
+from .._run.columns import LOG
 from .._run.words import size_text
 from .folding import shorten
 from .model import Host, Model
-from .series import LimitEntry, at_text, operations_text
+from .series import LimitEntry, at_worst, operations_text
 
 
 def share_text(share: float) -> str:
@@ -51,33 +50,6 @@ def _closest_value(closest: LimitEntry) -> str:
     return str(metric.kind.format(value))
 
 
-@dataclass(frozen=True, slots=True)
-class WorstUse:
-    """The share of a limit that a host uses. For example, 0.75 is three quarters of the limit, and above 1 the limit is
-    broken. ``limit`` is an entry of the host's limits."""
-
-    host: Host
-    limit: LimitEntry
-    share: float
-
-    @property
-    def value(self) -> float:
-        """The figure, in the unit of the limit."""
-        return self.limit["worst"]["value"]
-
-    @property
-    def step(self) -> Step | tuple[None, None]:
-        """The load point and the block size of the figure; empty if it concerns the whole run."""
-        worst = self.limit["worst"]
-        return worst["load_point"], worst["block_size_bytes"]
-
-
-def worst_use(model: Model) -> WorstUse | None:
-    """Return the largest share of a limit that a host uses, or None if no limit judged a figure."""
-    worst = (WorstUse(host, used[0][1], used[0][0]) for host in model.hosts if (used := used_limits(host)))
-    return max(worst, key=lambda each: each.share, default=None)
-
-
 def used_limits(host: Host) -> list[tuple[float, dict[str, Any]]]:
     """Return the limits with the shares that their worst rows use, the largest share first."""
     shares = ((used_share(limit, limit["worst"]["value"]), limit) for limit in host.limits)
@@ -86,36 +58,41 @@ def used_limits(host: Host) -> list[tuple[float, dict[str, Any]]]:
     )
 
 
-def worst_use_text(use: WorstUse, alone: bool = False) -> str:
-    """Return the share as text: "the worst uses 75 % of its limit (p99 at 64 KiB) on db07", or, if the host is alone in
-    its run, "it uses at most 75 % of any limit (p99 at 64 KiB)"."""
-    subject, where = ("it", "") if alone else ("the worst", f" on {shorten(use.host.label)}")
-    at_least = "at least " if use.limit["worst"]["value_at_least"] else ""
-    limit = "a limit" if alone else "its limit"
-    if use.share > 1 and use.limit["bound"] == "min":
-        says = f"reaches only {_apart_from_one(format_ratio, 1 / use.share)} of {limit}"
-    elif use.share > 1:
-        says = f"takes {at_least}{_apart_from_one(format_number, use.share)} times {limit}"
+def worst_use_text(model: Model) -> str:
+    """Return the largest share of a limit that a host uses, as text: "the worst uses 75 % of its limit (p99 at 64 KiB)
+    on db07", or, if the host is alone in its run, "it uses at most 75 % of any limit (p99 at 64 KiB)". The text is
+    empty if no limit judged a figure."""
+    used = ((*found[0], host) for host in model.hosts if (found := used_limits(host)))
+    share, limit, host = max(used, key=lambda each: each[0], default=(None, None, None))
+    if share is None:
+        return ""
+    alone = len(model.hosts) == 1
+    at_least = "at least " if limit["worst"]["value_at_least"] else ""
+    its = "a limit" if alone else "its limit"
+    if share > 1 and limit["bound"] == "min":
+        says = f"reaches only {_apart_from_one(format_ratio, 1 / share)} of {its}"
+    elif share > 1:
+        says = f"takes {at_least}{_apart_from_one(format_number, share)} times {its}"
     elif alone and not at_least:
-        says = f"uses at most {_apart_from_one(format_ratio, use.share)} of any limit"
+        says = f"uses at most {_apart_from_one(format_ratio, share)} of any limit"
     else:
-        says = f"uses {at_least}{_apart_from_one(format_ratio, use.share)} of {limit}"
-    return f"{subject} {says} ({figure_text(use)}){where}"
+        says = f"uses {at_least}{_apart_from_one(format_ratio, share)} of {its}"
+    figure = _figure_text(host, limit)
+    return f"it {says} ({figure})" if alone else f"the worst {says} ({figure}) on {shorten(host.label)}"
 
 
-def figure_text(use: WorstUse) -> str:
+def _figure_text(host: Host, limit: LimitEntry) -> str:
     """Return the name of the figure and its step: "p99 at 64 KiB", "p99 of database reads at 8 threads"."""
-    words, worst = use.host.words, use.limit["worst"]
-    text = metric_text(str(use.limit["metric"]))
-    if use.step[0] is None:
+    words, worst, text = host.words, limit["worst"], metric_text(str(limit["metric"]))
+    if worst["load_point"] is None:
         return text
     if words.layout.by_stream:
         text += f" of {operations_text(worst['stream'], worst['operation'])}"
     elif words.operation:
         text += f" of {worst['operation']}s"
-    text += at_text(words, use.step)
-    several = len({figures["load_point"] for dummy, figures in use.host.results()}) > 1
-    return f"{text} with {words.load_text(use.step[0])}" if several and not words.layout.over_load else text
+    text += at_worst(words, limit)
+    several = len({figures["load_point"] for dummy, figures in host.results()}) > 1
+    return f"{text} with {words.load_text(worst['load_point'])}" if several and not words.layout.over_load else text
 
 
 def _apart_from_one(write: Callable[[float, int], str], share: float) -> str:

@@ -47,6 +47,10 @@ from .reproduce import run_options
 from .series import Figures, LimitEntry, Series, SeriesKey, judges_text, series_of
 from .stalls import stall_period
 
+_AS_RECORDED = ("host", "volume", "kind", "created_at", "notes", "disturbances")
+_AS_TEXTS = ("facts", "workspace", "tester")
+"""Fields of a record that the report shows as they are, and objects whose nested values it shows as text."""
+
 NOT_MEASURED = CHECK_MODE.without_verdict
 """Replaces the verdict in check mode."""
 
@@ -165,16 +169,15 @@ class Host:
     ``decisive`` holds, for each element of ``limits``, the rows that have its verdict (none if the verdict is pass).
     ``volume_class`` is the name of the class of similar volumes. ``valid_until`` is the last day of its certificate,
     and ``certificate`` is the SHA-256 of the certificate; both are empty if there is none. ``comparison`` is the result
-    of the comparison with its baseline, empty if none was requested. ``power_cuts`` holds the results of power cuts in
-    the history for a volume that was measured. ``stall_period`` is the interval between stalls; empty if the stalls
-    were not regular or were not examined. ``options`` are those that the tester repeated in run.csv, and ``method``
-    names the version of the tester; both are empty if nothing was measured. ``spans`` holds, for each element of
-    ``limits``, the rows that it judges. ``distributions`` (the counts of operations by upper bound for each load point
-    and series), ``stalls`` (the slowest operations) and ``fidelity`` (the requested and achieved values of streams) are
-    for charts and empty in a large fleet. ``basis`` is the basis of estimates for the volume, or None if nothing wrote
-    to a log. ``headroom`` compares the load that the volume carries with its target. If the volume has a target but no
-    headroom, ``no_headroom`` contains the reason. ``capacity`` is None if only one load was measured. ``own`` is the
-    data that only records of this kind contain, empty if there is none.
+    of the comparison with its baseline, empty if none was requested. ``stall_period`` is the interval between stalls;
+    empty if the stalls were not regular or were not examined. ``options`` are those that the tester repeated in
+    run.csv, and ``method`` names the version of the tester; both are empty if nothing was measured. ``spans`` holds,
+    for each element of ``limits``, the rows that it judges. ``distributions`` (the counts of operations by upper bound
+    for each load point and series), ``stalls`` (the slowest operations) and ``fidelity`` (the requested and achieved
+    values of streams) are for charts and empty in a large fleet. ``basis`` is the basis of estimates for the volume,
+    or None if nothing wrote to a log. ``headroom`` compares the load that the volume carries with its target. If the
+    volume has a target but no headroom, ``no_headroom`` contains the reason. ``capacity`` is None if only one load was
+    measured. ``own`` is the data that only records of this kind contain, empty if there is none.
     """
 
     host: str
@@ -200,7 +203,6 @@ class Host:
     valid_until: str = ""
     certificate: str = ""
     comparison: dict[str, Any] = field(default_factory=dict)
-    power_cuts: dict[str, Any] = field(default_factory=dict)
     own: dict[str, Any] = field(default_factory=dict)
     recorded_notes: list[str] = field(default_factory=list)
     leftovers: list[str] = field(default_factory=list)
@@ -238,6 +240,12 @@ class Host:
     def label(self) -> str:
         """The host's name, with the volume if it is not the default one."""
         return host_label(self.host, self.volume)
+
+    def duration_limits(self) -> Iterator[tuple[LimitEntry, Span]]:
+        """Yield the limits on latencies and responses, each with the rows that it judges, except for hard limits."""
+        for limit, span in zip(self.limits, self.spans, strict=True):
+            if limit["unit"] == "ns" and limit["limit_value"] and not limit["hard"]:
+                yield limit, span
 
     def results(self) -> Iterator[tuple[ResultRow, dict[str, Any]]]:
         """Yield each row with its figures by column name."""
@@ -561,21 +569,15 @@ class _Reader:
         measured = bool(record.verdict) or not self._run_directory.is_check_mode
         groups, kind = _by_limit(record.judgements), kind_named(record.kind)
         host = Host(
-            host=printable(record.host),
-            volume=printable(record.volume),
+            **{key: _safe(getattr(record, key)) for key in _AS_RECORDED},
+            **{key: _plain(getattr(record, key)) for key in _AS_TEXTS},
             folder=folder,
             verdict=(entry["verdict"] or kind.without_verdict) if measured else NOT_MEASURED,
             certified=entry["certified"],
             qualification=printable(entry["qualification"]),
-            kind=printable(record.kind),
             stage=printable(str((record.error or {}).get("stage") or "")),
-            created_at=printable(record.created_at),
-            reasons=[printable(reason) for reason in (entry["reasons"] if measured else record.reasons)],
-            findings=[_safe(each) for each in entry["findings"]],
-            notes=[printable(note) for note in record.notes],
-            facts=_plain(record.facts),
-            workspace=_plain(record.workspace),
-            tester=_plain(record.tester),
+            reasons=_safe(entry["reasons"] if measured else record.reasons),
+            findings=_safe(entry["findings"]),
             limits=[_limit(group) for group in groups],
             words=words_of(record.load_unit),
             profile=printable(profile_text(record.profile)),
@@ -585,12 +587,10 @@ class _Reader:
             if record.facts and not kind.is_live
             else "",
             comparison=_safe(record.comparison or {}),
-            power_cuts=_plain(record.power_cuts),
             own=_safe(record.kind_data or {}),
-            leftovers=[printable(item) for item in entry["leftovers"]],
+            leftovers=_safe(entry["leftovers"]),
             decisive=[_decisive(group) for group in groups],
             spans=[_span(group) for group in groups],
-            disturbances=[printable(item) for item in record.disturbances],
             capacity=shown_capacity(record),
         )
         self._add_certificate(host)

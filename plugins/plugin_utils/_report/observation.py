@@ -112,11 +112,7 @@ def log_figures(host: Host) -> dict[str, Any]:
 
 def limit_of_mean(host: Host) -> float | None:
     """Return the tightest limit on the mean that judged the host, in nanoseconds, or None."""
-    limits = (
-        float(limit["limit_value"])
-        for limit in host.limits
-        if limit["metric"] == "latency_mean" and limit["limit_value"] and not limit["hard"]
-    )
+    limits = (limit["limit_value"] for limit, span in host.duration_limits() if limit["metric"] == "latency_mean")
     return min(limits, default=None)
 
 
@@ -125,10 +121,14 @@ def size_of(figures: Figures) -> float | None:
     return number(figures, "write_size_mean_bytes") or number(figures, "block_size_bytes")
 
 
+def numbers(data: Any) -> dict[str, float]:
+    """Return the numbers in an object of a record that can be shown."""
+    return {key: value for key, value in as_dict(data).items() if fits(value, _SHOWN)}
+
+
 def number(data: Any, key: str) -> float | None:
     """Return a number in a record, or None if there is none that can be shown."""
-    value = as_dict(data).get(key)
-    return value if fits(value, _SHOWN) else None
+    return numbers(data).get(key)
 
 
 def moment(epoch_s: float | None, form: str = "%Y-%m-%d %H:%M:%S UTC") -> str:

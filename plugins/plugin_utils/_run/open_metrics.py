@@ -11,7 +11,7 @@ The older format has neither state sets nor infos, so both are gauges with an ad
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 GAUGE = "gauge"
@@ -28,14 +28,13 @@ def family(name: str, meaning: str, kind: str = GAUGE) -> str:
     return f"# TYPE {name} {kind}\n{stated}# HELP {name} {_escaped(meaning)}\n"
 
 
-Value = Callable[[Any], "float | str | None"]
+Family = tuple[str, str, Iterable[tuple[str, Any]], Callable[[Any], "float | str | None"]]
+"""A metric: its name, its meaning, items with their labels, and the function that returns the value of an item: a
+figure, a state, or None if it has none."""
 
 
-def gauges(
-    metrics: Iterable[tuple[str, str, Sequence[tuple[str, Any]], Value]], known: tuple[str, ...] = ()
-) -> Iterator[str]:
-    """Yield families of metrics with their samples. Each metric is a name, its meaning, items with their labels, and
-    the function that returns the value of an item: a figure, one of the known states, or None if it has none."""
+def gauges(metrics: Iterable[Family], known: tuple[str, ...] = ()) -> Iterator[str]:
+    """Yield families of metrics with their samples. ``known`` are all states that an item can have."""
     for name, meaning, items, value_of in metrics:
         yield family(name, meaning)
         for own, each in items:

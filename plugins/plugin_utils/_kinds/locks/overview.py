@@ -61,33 +61,25 @@ class _Line:
         return int(sum(known)) if known else None
 
 
-class Overview:
-    """The pairs of all hosts in the form that locks/overview.html.j2 needs."""
-
-    def __init__(self, model: Model, shown: Sequence[Shown]) -> None:
-        links = {host.label: link for host, link in shown}
-        pairs = pairs_of(host for host, _link in shown)
-        lines = [_Line(_pair_name(pair, links), pair.verdict, pair) for pair in pairs]
-        lines += [_Line(link, host.verdict, None) for host, link in shown if not host.own.get("pairs")]
-        self.left = max(0, len(lines) - MOST_PAIRS) + len(model.hosts) - len(shown)
-        columns: list[Column[_Line]] = [
-            Column(
-                "Pair", NAME, lambda line: line.name, lambda line: line.pair.results["directory"] if line.pair else ""
-            ),
-            Column("Verdict", TEXT, lambda line: badge(line.verdict)),
-            Column("Does not pass", LONG_TEXT, _not_passed, _not_covered),
-            Column(_scale(), PICTURE, _takeover_picture, _takeover_text),
-            Column("Late writes", NUMBER, _late_writes),
-            Column("Updates kept", NUMBER, _updates),
-            Column("Verification", NUMBER, lambda line: _time(line.most(UNDER_LOAD, "verification_max_ns"))),
-            Column("Hand-over", NUMBER, lambda line: _time(line.most(HAND_OVER, "wait_ns"))),
-        ]
-        self.titles, self.rows = filled(columns, lines[:MOST_PAIRS], lambda line: line.verdict)
-
-    @property
-    def count(self) -> int:
-        """How many rows there are."""
-        return len(self.rows)
+def overview(model: Model, shown: Sequence[Shown]) -> dict[str, Any]:
+    """Return the pairs of all hosts under the names that overview.html.j2 uses."""
+    links = {host.label: link for host, link in shown}
+    pairs = pairs_of(host for host, _link in shown)
+    lines = [_Line(_pair_name(pair, links), pair.verdict, pair) for pair in pairs]
+    lines += [_Line(link, host.verdict, None) for host, link in shown if not host.own.get("pairs")]
+    columns: list[Column[_Line]] = [
+        Column("Pair", NAME, lambda line: line.name, lambda line: line.pair.results["directory"] if line.pair else ""),
+        Column("Verdict", TEXT, lambda line: badge(line.verdict)),
+        Column("Does not pass", LONG_TEXT, _not_passed, _not_covered),
+        Column(_scale(), PICTURE, _takeover_picture, _takeover_text),
+        Column("Late writes", NUMBER, lambda line: _count(late_writes_of(line.pair.results)) if line.pair else ""),
+        Column("Updates kept", NUMBER, _updates),
+        Column("Verification", NUMBER, lambda line: _time(line.most(UNDER_LOAD, "verification_max_ns"))),
+        Column("Hand-over", NUMBER, lambda line: _time(line.most(HAND_OVER, "wait_ns"))),
+    ]
+    titles, rows = filled(columns, lines[:MOST_PAIRS], lambda line: line.verdict)
+    left = max(0, len(lines) - MOST_PAIRS) + len(model.hosts) - len(shown)
+    return {"titles": titles, "rows": rows, "count": len(rows), "left": left}
 
 
 def _pair_name(pair: ShownPair, links: Mapping[str, Markup]) -> Markup:
@@ -130,24 +122,17 @@ def _takeover_picture(line: _Line) -> Markup:
     return row_picture(parts, f"takeover: {_takeover_text(line)}", "locks")
 
 
-def _late_writes(line: _Line) -> str:
-    return _count(late_writes_of(line.pair.results)) if line.pair else ""
-
-
 def _updates(line: _Line) -> str:
     made, kept = (line.total(CONCURRENT_UPDATES, name) for name in ("updates_made", "updates_kept"))
     return f"{_count(kept)} of {_count(made)}" if made and kept is not None else ""
 
 
 def _not_passed(line: _Line) -> str:
-    """Return the steps that keep a pair from passing."""
-    found = {step for host in (line.pair.hosts if line.pair else ()) for step in _steps_of(host, line.pair)}
+    """Return the steps that keep a pair from passing: those to which findings about it refer."""
+    if not line.pair:
+        return ""
+    found = {str(each.get("step")) for host in line.pair.hosts for each in findings_about(host, line.pair.results)}
     return ", ".join(step_title(step) for step in STEPS if step in found)
-
-
-def _steps_of(host: Host, pair: ShownPair | None) -> list[str]:
-    """Return the steps to which a host's findings about a pair refer."""
-    return [str(each.get("step")) for each in findings_about(host, pair.results)] if pair else []
 
 
 def _not_covered(line: _Line) -> str:

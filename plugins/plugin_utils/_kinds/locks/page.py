@@ -8,13 +8,11 @@ each takeover."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from markupsafe import Markup
-
 from ..._english.findings import in_words
+from ..._english.phrases import phrase
 from ..._report.model import Host
 from ..._run.lock_steps import CONCURRENT_UPDATES, KEPT, NOT_COVERED, SETTINGS, STEPS, TAKEOVERS, rows_of
 from ..._run.verdicts import PASS, rank
@@ -34,83 +32,40 @@ MOST_CHARTS = 8
 _NOTHING = words_of("")
 
 
-@dataclass(frozen=True)
-class StepLine:
-    """A line of the table of steps: the step, the roles of the hosts, the verdict, the figures, and the sentences about
-    what is wrong."""
-
-    title: str
-    roles: str
-    verdict: str
-    figures: str
-    sentences: Sequence[str]
+Findings = Sequence[Mapping[str, Any]]
 
 
-@dataclass(frozen=True)
-class PairPart:
-    """What is shown about a pair: the other host, the directory with the file server, the verdict, the figures in one
-    line, the lines of its table, and the pictures of its takeovers."""
-
-    other: str
-    place: str
-    verdict: str
-    text: str
-    lines: Sequence[StepLine]
-    charts: Sequence[Markup]
+def locks_section(host: Host) -> dict[str, Any]:
+    """Return the locks of a host under the names that section.html.j2 uses: whether the results of each other host are
+    expanded only on demand, and the pairs, worst first."""
+    pairs = sorted(host.own["pairs"], key=lambda pair: rank(pair["verdict"]))
+    return {"is_folded": len(pairs) > OPEN_PAIRS, "pairs": [_part(host, pair) for pair in pairs]}
 
 
-class LocksSection:
-    """Locks in the form that locks/section.html.j2 needs."""
+def _part(host: Host, pair: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a pair with the other host, the directory with the file server, the lines of its table, and the pictures
+    of its takeovers."""
+    drawn = (takeover_chart(row, host.own["required"]["takeover_s"]) for row in rows_of(pair, *TAKEOVERS))
+    return {
+        "other": pair["second"] if pair["first"] == host.host else pair["first"],
+        "place": phrase("{directory}[, from {server}]", pair),
+        "verdict": pair["verdict"],
+        "text": pair["text"],
+        "lines": list(_lines(host, pair)),
+        "charts": [chart for chart in drawn if chart][:MOST_CHARTS],
+    }
 
-    def __init__(self, host: Host) -> None:
-        self._host = host
-        self._takeover_s = host.own["required"]["takeover_s"]
 
-    @property
-    def is_folded(self) -> bool:
-        """Whether there are so many other hosts that the results of each are expanded only on demand."""
-        return len(self._host.own["pairs"]) > OPEN_PAIRS
-
-    @property
-    def pairs(self) -> list[PairPart]:
-        """The pairs of the host, worst first."""
-        return [self._part(pair) for pair in sorted(self._host.own["pairs"], key=lambda pair: rank(pair["verdict"]))]
-
-    def _part(self, pair: Mapping[str, Any]) -> PairPart:
-        server = f", from {pair['server']}" if pair["server"] else ""
-        return PairPart(
-            pair["second"] if pair["first"] == self._host.host else pair["first"],
-            f"{pair['directory']}{server}",
-            pair["verdict"],
-            pair["text"],
-            list(self._lines(pair)),
-            list(self._charts(pair)),
-        )
-
-    def _lines(self, pair: Mapping[str, Any]) -> Iterator[StepLine]:
-        found = self._findings(pair)
-        told: set[tuple[str, str]] = set()
-        rows = sorted(pair["steps"], key=_order)
-        for key, group in groupby(rows, key=lambda row: [row[name] for name in _ALIKE]):
-            step, holder, other, outcome, _cause = key
-            own = found.get((step, holder), []) if (step, holder) not in told else []
-            told.add((step, holder))
-            yield _line(step, holder, other, outcome, own, list(group))
-        for (step, holder), own in found.items():
-            if (step, holder) not in told:
-                yield _line(step, holder, own[0]["at"]["other"], "", own, [])
-
-    def _findings(self, pair: Mapping[str, Any]) -> dict[tuple[str, str], list[Mapping[str, Any]]]:
-        """Return the findings about a pair by step and holder."""
-        found: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-        for each in findings_about(self._host, pair):
-            found.setdefault((str(each.get("step")), str(each["at"].get("holder"))), []).append(each)
-        return found
-
-    def _charts(self, pair: Mapping[str, Any]) -> Iterator[Markup]:
-        rows = rows_of(pair, *TAKEOVERS)
-        drawn = [chart for row in rows if (chart := takeover_chart(row, self._takeover_s))]
-        yield from drawn[:MOST_CHARTS]
+def _lines(host: Host, pair: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the lines of the table of steps. The findings about a step of a holder are in its first line."""
+    found: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for each in findings_about(host, pair):
+        found.setdefault((str(each.get("step")), str(each["at"].get("holder"))), []).append(each)
+    rows = sorted(pair["steps"], key=_order)
+    for (step, holder, other, outcome, _cause), group in groupby(rows, key=lambda row: [row[name] for name in _ALIKE]):
+        yield _line(step, holder, other, outcome, found.pop((step, holder), []), list(group))
+    for (step, holder), own in found.items():
+        yield _line(step, holder, own[0]["at"]["other"], "", own, [])
 
 
 _ALIKE = ("step", "holder", "other", "outcome", "cause")
@@ -126,19 +81,20 @@ def _line(
     holder: str,
     other: str,
     outcome: str,
-    found: Sequence[Mapping[str, Any]],
+    found: Findings,
     rows: Sequence[Mapping[str, Any]],
-) -> StepLine:
-    """Return a line for rows of the same outcome, with the findings about them."""
+) -> dict[str, Any]:
+    """Return a line for rows of the same outcome: the step, the roles of the hosts, the verdict, the figures, and the
+    sentences about what is wrong."""
     verdicts = [str(each["verdict"]) for each in found]
     verdict = min(verdicts, key=rank) if verdicts else PASS if outcome == KEPT else ""
-    return StepLine(
-        step_title(step),
-        _roles(step, holder, other),
-        verdict,
-        row_text(rows) if rows else "",
-        [_sentence(each) for each in found] or _unjudged(step, holder, other, outcome, rows),
-    )
+    return {
+        "title": step_title(step),
+        "roles": _roles(step, holder, other),
+        "verdict": verdict,
+        "figures": row_text(rows) if rows else "",
+        "sentences": [_sentence(each) for each in found] or _unjudged(step, holder, other, outcome, rows),
+    }
 
 
 def _roles(step: str, holder: str, other: str) -> str:

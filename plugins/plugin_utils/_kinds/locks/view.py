@@ -22,8 +22,8 @@ from ..._run.verdicts import FAIL, GOOD, INCONCLUSIVE, PASS, WARN
 from .. import facets
 from .advice import OF_METRICS, advice_on_locks, key_of
 from .figures import late_writes_of, requirements_told, untested_text
-from .overview import Overview
-from .page import LocksSection
+from .overview import overview
+from .page import locks_section
 from .pairs import pairs_of
 
 if TYPE_CHECKING:
@@ -61,10 +61,6 @@ class View(facets.View):
             "playbooks/cleanup.yml, and test the locks again."
         ),
     }
-
-    def cause_of(self, host: Host) -> str:
-        """Return the kind of cause that applies to a host that does not pass."""
-        return self.cause
 
     def fault_of(self, finding: Mapping[str, Any]) -> str:
         """Return the key of the advice. Several steps that break because of one fault have the same key."""
@@ -111,36 +107,28 @@ class View(facets.View):
 
     def overview(self, model: Model, shown: Sequence[tuple[Host, Markup]]) -> Markup | str:
         """Return the pairs of all hosts, with their takeovers against the limit."""
-        return render_part("kinds/locks/overview.html.j2", locks=Overview(model, shown), counts=counts_of(model))
+        return render_part("kinds/locks/overview.html.j2", locks=overview(model, shown), counts=counts_of(model))
 
     def section(self, host: Host) -> Markup | str:
         """Return each pair of the host with its steps and takeovers."""
         if not host.own.get("pairs"):
             return ""
-        return render_part("kinds/locks/section.html.j2", locks=LocksSection(host), badge=badge)
+        return render_part("kinds/locks/section.html.j2", locks=locks_section(host), badge=badge)
 
     def metrics(self, hosts: Sequence[tuple[Host, str]]) -> Iterator[str]:
         """Yield the verdicts of the pairs, the longest takeover, and the late writes of each host."""
-        known = [(host.own["pairs"], own) for host, own in hosts if host.own and host.of_kind.view is self]
-        if not known:
-            return
-        yield om.family("logdisk_run_lock_pairs", "Pairs with another host by the verdict on their locks.")
-        for pairs, own in known:
-            for verdict in _VERDICTS:
-                count = sum(pair["verdict"] == verdict for pair in pairs)
-                yield om.sample("logdisk_run_lock_pairs", f"{own},{om.labels({'verdict': verdict})}", count)
-        yield om.family(
-            "logdisk_run_lock_takeover_seconds", "Longest time until the lock of a lost host was taken over."
+        known = [(own, host.own["pairs"]) for host, own in hosts if host.own and host.of_kind.view is self]
+        verdicts = [
+            (f"{own},{om.labels({'verdict': verdict})}", sum(pair["verdict"] == verdict for pair in pairs))
+            for own, pairs in known
+            for verdict in _VERDICTS
+        ]
+        families = (
+            ("pairs", "Pairs with another host by the verdict on their locks.", verdicts, int),
+            ("takeover_seconds", "Longest time until the lock of a lost host was taken over.", known, _takeover_s),
+            ("late_writes", "Writes of a host that landed after it had lost its lock.", known, _late_writes),
         )
-        for pairs, own in known:
-            takeovers = list(_figures(pairs, TAKEOVERS, "takeover_ns"))
-            if takeovers:
-                yield om.sample("logdisk_run_lock_takeover_seconds", own, max(takeovers) / 1e9)
-        yield om.family("logdisk_run_lock_late_writes", "Writes of a host that landed after it had lost its lock.")
-        for pairs, own in known:
-            late = [each for pair in pairs if (each := late_writes_of(pair)) is not None]
-            if late:
-                yield om.sample("logdisk_run_lock_late_writes", own, sum(late))
+        return om.gauges((f"logdisk_run_lock_{name}", *family) for name, *family in families if known)
 
 
 def _counts(pairs: Sequence[Any]) -> list[tuple[str, int]]:
@@ -149,8 +137,13 @@ def _counts(pairs: Sequence[Any]) -> list[tuple[str, int]]:
     return [(verdict, count) for verdict, count in counts if count]
 
 
-def _figures(pairs: Sequence[Mapping[str, Any]], steps: Sequence[str], name: str) -> Iterator[float]:
-    for pair in pairs:
-        for row in rows_of(pair, *steps):
-            if (value := figure(row, name)) is not None:
-                yield value
+def _takeover_s(pairs: Sequence[Mapping[str, Any]]) -> float | None:
+    """Return the longest takeover in seconds, or None if there was none."""
+    rows = (row for pair in pairs for row in rows_of(pair, *TAKEOVERS))
+    return max((value / 1e9 for row in rows if (value := figure(row, "takeover_ns")) is not None), default=None)
+
+
+def _late_writes(pairs: Sequence[Mapping[str, Any]]) -> int | None:
+    """Return the number of late writes, or None if it is not known for any pair."""
+    known = [late for pair in pairs if (late := late_writes_of(pair)) is not None]
+    return sum(known) if known else None

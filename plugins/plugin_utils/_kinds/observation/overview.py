@@ -11,13 +11,14 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ....module_utils._units import format_number, format_ratio
+from ....module_utils._units import format_number
+from ..._english.phrases import phrase
 from ..._judge.metrics import find_metric
 from ..._report.charts.axes import LogAxis, path
 from ..._report.charts.rows import row_picture, row_point, row_scale, row_upright
 from ..._report.folding import brief, shorten
 from ..._report.model import Host, Model
-from ..._report.observation import limit_of_mean, log_figures, number, ratio_of, size_of
+from ..._report.observation import limit_of_mean, log_figures, number, numbers, ratio_of, size_of
 from ..._report.page.parts import LONG_TEXT, NAME, PICTURE, SIGNS, TEXT, Column, badge, filled
 from ..._run.verdicts import PASS
 from ..._run.words import mean_size_text
@@ -34,35 +35,32 @@ _SIDE = 16
 _TICK_DISTANCE = 40
 
 
-class Overview:
-    """The data about all live queue managers for overview.html.j2."""
-
-    def __init__(self, model: Model, shown: Sequence[Shown]) -> None:
-        self.left = len(model.hosts) - len(shown)
-        values = [value for host, dummy in shown for value in _marks(host).values()]
-        axis = LogAxis.around(values, _SIDE, _WIDTH - _SIDE) if values else None
-        self.is_drawn = axis is not None
-        columns: list[Column[Shown]] = [
-            Column("Host", NAME, lambda each: each[1], lambda each: brief(str(each[0].own.get("queue_manager") or ""))),
-            Column("Verdict", TEXT, lambda each: badge(each[0].verdict)),
-            Column(
-                "Against certified",
-                "",
-                lambda each: _times(each[0]),
-                lambda each: OUTCOMES.get(outcome_of(each[0]), ""),
-            ),
-            Column(_scale(axis), PICTURE, lambda each: _picture(axis, each[0]), lambda each: _size(each[0])),
-            Column("Limits", LONG_TEXT, lambda each: _limits_text(each[0])),
-            Column(
-                "Observed mean",
-                "",
-                lambda each: time_text(_marks(each[0]).get("mean")),
-                lambda each: _certified(each[0]),
-            ),
-            Column("Slowest", "", lambda each: time_text(_marks(each[0]).get("max"))),
-            Column("Logger busy", "", lambda each: _busy(each[0])),
-        ]
-        self.titles, self.rows = filled(columns, shown, lambda each: each[0].verdict)
+def overview(model: Model, shown: Sequence[Shown]) -> dict[str, Any]:
+    """Return all live queue managers under the names that overview.html.j2 uses."""
+    values = [value for host, dummy in shown for value in _marks(host).values()]
+    axis = LogAxis.around(values, _SIDE, _WIDTH - _SIDE) if values else None
+    columns: list[Column[Shown]] = [
+        Column("Host", NAME, lambda each: each[1], lambda each: brief(str(each[0].own.get("queue_manager") or ""))),
+        Column("Verdict", TEXT, lambda each: badge(each[0].verdict)),
+        Column(
+            "Against certified",
+            "",
+            lambda each: _times(each[0]),
+            lambda each: OUTCOMES.get(outcome_of(each[0]), ""),
+        ),
+        Column(_scale(axis), PICTURE, lambda each: _picture(axis, each[0]), lambda each: _size(each[0])),
+        Column("Limits", LONG_TEXT, lambda each: _limits_text(each[0])),
+        Column(
+            "Observed mean",
+            "",
+            lambda each: time_text(_marks(each[0]).get("mean")),
+            lambda each: phrase("[certified {certified:duration}]", _marks(each[0])),
+        ),
+        Column("Slowest", "", lambda each: time_text(_marks(each[0]).get("max"))),
+        Column("Logger busy", "", lambda each: phrase("[{share:ratio}]", numbers(each[0].own.get("utilisation")))),
+    ]
+    titles, rows = filled(columns, shown, lambda each: each[0].verdict)
+    return {"titles": titles, "rows": rows, "left": len(model.hosts) - len(shown), "is_drawn": axis is not None}
 
 
 def finding_text(model: Model) -> str:
@@ -107,19 +105,9 @@ def _times(host: Host) -> str:
     return ratio and f"{ratio} \u00d7"
 
 
-def _certified(host: Host) -> str:
-    expected = _marks(host).get("certified")
-    return f"certified {time_text(expected)}" if expected else ""
-
-
 def _size(host: Host) -> str:
     size = size_of(log_figures(host))
     return f"writes of {mean_size_text(size)}" if size else ""
-
-
-def _busy(host: Host) -> str:
-    share = number(host.own.get("utilisation"), "share")
-    return "" if share is None else format_ratio(share)
 
 
 def _limits_text(host: Host) -> Markup | str:

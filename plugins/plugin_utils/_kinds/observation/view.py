@@ -15,8 +15,8 @@ from ..._report.overview import counts_of
 from ..._report.template import render_part
 from ..._run import open_metrics as om
 from .. import facets
-from .overview import Overview, finding_text
-from .page import ObservationSection
+from .overview import finding_text, overview
+from .page import observation_section
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -72,39 +72,31 @@ class View(facets.View):
 
     def overview(self, model: Model, shown: Sequence[tuple[Host, Markup]]) -> Markup | str:
         """Return the section with the certified and observed latency of all queue managers."""
-        return render_part("kinds/observation/overview.html.j2", seen=Overview(model, shown), counts=counts_of(model))
+        return render_part("kinds/observation/overview.html.j2", seen=overview(model, shown), counts=counts_of(model))
 
     def section(self, host: Host) -> Markup | str:
         """Return the section of a host with its certified and observed figures."""
-        return render_part("kinds/observation/section.html.j2", seen=ObservationSection(host)) if host.own else ""
+        return render_part("kinds/observation/section.html.j2", seen=observation_section(host)) if host.own else ""
 
     def metrics(self, hosts: Sequence[tuple[Host, str]]) -> Iterator[str]:
         """Yield how busy each logger was, and how the latency of its writes compares with the certified one."""
         observed = [
-            (host, f"{own},{_queue_manager(host)}") for host, own in hosts if host.own and host.of_kind.view is self
+            (f"{own},{om.labels({'queue_manager': str(host.own.get('queue_manager') or '')})}", host)
+            for host, own in hosts
+            if host.own and host.of_kind.view is self
         ]
         families = (
             (
                 "logdisk_run_logger_utilisation_ratio",
                 "Share of the time in which the logger of a live queue manager was writing.",
-                _utilisation,
+                observed,
+                lambda host: number(host.own.get("utilisation"), "share"),
             ),
             (
                 "logdisk_run_observed_to_certified_latency_ratio",
                 "Mean latency of the log writes of a live queue manager divided by the certified one.",
+                observed,
                 ratio_of,
             ),
         )
-        for name, about, figure in families if observed else ():
-            yield om.family(name, about)
-            for host, own in observed:
-                if (value := figure(host)) is not None:
-                    yield om.sample(name, own, value)
-
-
-def _queue_manager(host: Host) -> str:
-    return om.labels({"queue_manager": str(host.own.get("queue_manager") or "")})
-
-
-def _utilisation(host: Host) -> float | None:
-    return number(host.own.get("utilisation"), "share")
+        return om.gauges(families if observed else ())

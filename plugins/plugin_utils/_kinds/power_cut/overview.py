@@ -48,55 +48,59 @@ _TICKS = (0.01, 0.05, 0.2, 1.0)
 _AXIS = LogAxis(math.log10(_LOWEST), 0.0, 14, _WIDTH - 14)
 
 
-class Overview:
-    """The data about the cuts of all hosts for overview.html.j2."""
+def overview(model: Model, shown: Sequence[Shown]) -> dict[str, Any]:
+    """Return the cuts of all hosts under the names that overview.html.j2 uses."""
+    hosts = model.run.get("expected_hosts") or []
+    columns: list[Column[Shown]] = [
+        Column("Host", NAME, lambda each: each[1]),
+        Column("Verdict", TEXT, lambda each: badge(each[0].verdict)),
+        Column(
+            "Cuts",
+            PICTURE,
+            lambda each: _cuts_picture(each[0]),
+            lambda each: counts_text(each[0]) if each[0].own else "",
+        ),
+        Column("Lost", TEXT, lambda each: _writes_lost(each[0]), lambda each: _damage(each[0])),
+        Column(
+            _scale(),
+            PICTURE,
+            lambda each: _bound_picture(each[0], _wanted(model, each[0].host)),
+            lambda each: _bound_text(each[0]),
+        ),
+        Column("Acknowledged writes", "", lambda each: _acknowledged(each[0])),
+        Column("Not seen below", "", lambda each: _unseen(each[0])),
+    ]
+    titles, rows = filled(columns, shown, lambda each: each[0].verdict)
+    bounds = sorted({_wanted(model, host) for host in hosts}) or [CERTIFYING_BOUND]
+    texts = " and ".join(f"{percent_upwards(100 * bound)} %" for bound in bounds)
+    dashed = (
+        f"what is proven by as many cuts as the profile asks for ({texts})"
+        if any(wanted_cuts(profile_data(model.run, host)) for host in hosts)
+        else f"{texts}; with a higher bound, the cuts are too few to certify"
+    )
+    return {"titles": titles, "rows": rows, "left": len(model.hosts) - len(shown), "dashed": dashed}
 
-    def __init__(self, model: Model, shown: Sequence[Shown]) -> None:
-        self._run = model.run
-        self.left = len(model.hosts) - len(shown)
-        columns: list[Column[Shown]] = [
-            Column("Host", NAME, lambda each: each[1]),
-            Column("Verdict", TEXT, lambda each: badge(each[0].verdict)),
-            Column("Cuts", PICTURE, lambda each: _cuts_picture(each[0]), lambda each: _counts(each[0])),
-            Column("Lost", TEXT, lambda each: _writes_lost(each[0]), lambda each: _damage(each[0])),
-            Column(_scale(), PICTURE, lambda each: self._bound_picture(each[0]), lambda each: _bound_text(each[0])),
-            Column("Acknowledged writes", "", lambda each: _acknowledged(each[0])),
-            Column("Not seen below", "", lambda each: _unseen(each[0])),
-        ]
-        self.titles, self.rows = filled(columns, shown, lambda each: each[0].verdict)
 
-    @property
-    def dashed(self) -> str:
-        """The meaning of the dashed line."""
-        hosts = self._run.get("expected_hosts") or []
-        bounds = sorted({self._wanted(host) for host in hosts}) or [CERTIFYING_BOUND]
-        texts = " and ".join(f"{percent_upwards(100 * bound)} %" for bound in bounds)
-        if any(wanted_cuts(profile_data(self._run, host)) for host in hosts):
-            return f"what is proven by as many cuts as the profile asks for ({texts})"
-        return f"{texts}; with a higher bound, the cuts are too few to certify"
+def _wanted(model: Model, host: str) -> float:
+    """Return the bound on the chance of a loss that a host has to prove."""
+    cuts = wanted_cuts(profile_data(model.run, host))
+    return chance_bound(cuts) if cuts else CERTIFYING_BOUND
 
-    def _wanted(self, host: str) -> float:
-        cuts = wanted_cuts(profile_data(self._run, host))
-        return chance_bound(cuts) if cuts else CERTIFYING_BOUND
 
-    def _bound_picture(self, host: Host) -> Markup:
-        if not _made(host):
-            return Markup("")
-        parts = [row_upright("margin", _AXIS.place(self._wanted(host.host)))]
-        bound, lost = _bound(host), _lost(host)
-        if lost:
-            parts.append(path("lost", "M{:.1f} 7l8 8m0 -8l-8 8", _AXIS.place(lost / len(_made(host))) - 4))
-        elif bound:
-            parts.append(path("interval", "M{0:.1f} 11H{1:.1f}M{1:.1f} 6V16", _AXIS.first, _AXIS.place(bound)))
-        return row_picture(parts, f"chance of a loss per cut: {_bound_text(host)}", "cuts")
+def _bound_picture(host: Host, wanted: float) -> Markup:
+    if not _made(host):
+        return Markup("")
+    parts = [row_upright("margin", _AXIS.place(wanted))]
+    bound, lost = _bound(host), _lost(host)
+    if lost:
+        parts.append(path("lost", "M{:.1f} 7l8 8m0 -8l-8 8", _AXIS.place(lost / len(_made(host))) - 4))
+    elif bound:
+        parts.append(path("interval", "M{0:.1f} 11H{1:.1f}M{1:.1f} 6V16", _AXIS.first, _AXIS.place(bound)))
+    return row_picture(parts, f"chance of a loss per cut: {_bound_text(host)}", "cuts")
 
 
 def _made(host: Host) -> Sequence[dict[str, Any]]:
     return host.own.get("cuts") or ()
-
-
-def _counts(host: Host) -> str:
-    return counts_text(host) if host.own else ""
 
 
 def _lost(host: Host) -> int:

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ....module_utils._units import format_count, format_duration, format_number, format_size
+from ....module_utils._units import format_count
 from ..._durability.cut import INCONCLUSIVE, KEPT, LOST, OUTCOMES
+from ..._english.phrases import phrase
 from ..._report.model import Host
-from ..._report.observation import number
+from ..._report.observation import numbers
 
 OUTCOME_CLASSES = {KEPT: "pass", LOST: "fail", INCONCLUSIVE: "inconclusive"}
 """The verdict whose colour is used for an outcome."""
@@ -34,71 +35,60 @@ _COUNTS = (
 )
 _ALWAYS = 2
 """The number of columns that are shown even if they are empty."""
+_FIGURES = (
+    "[{acknowledged_writes:count}]",
+    "[{rate_writes_per_s:number,3}/s]",
+    "[{writing_s:seconds}]",
+    "[{delay_p50_ns:duration}, {delay_p99_ns:duration}|{delay_p50_ns:duration}|{delay_p99_ns:duration}|]",
+    "[{gap_max_ns:duration}]",
+    "[{visible_from_ns:duration}, {visible_from_writes:count} writes]",
+    "{in_flight}",
+    "[{back_after_s:seconds}]",
+)
+"""The templates of the figures of a cut."""
+_FINDING = (
+    "{finding}[ at {finding_offset_bytes} of {finding_file}| of {finding_file}|]"
+    "[: write {finding_expected_write} was due][, write {finding_found_write} is there]"
+    "[, of {finding_from_file} at {finding_from_offset_bytes}|, of {finding_from_file}|]"
+)
+"""The template of the first finding: where it is, which write should be there, and which write is there instead."""
 
 
-class DurabilitySection:
-    """The data about power cuts for section.html.j2."""
+def cuts_section(host: Host) -> dict[str, Any]:
+    """Return the data about power cuts under the names that section.html.j2 uses."""
+    cuts = [
+        {
+            "number": cut["number"],
+            "outcome": cut["outcome"],
+            "badge": OUTCOME_CLASSES.get(cut["outcome"], "none"),
+            "texts": [phrase(text, numbers(cut), in_flight=_in_flight(cut)) for text in _FIGURES],
+        }
+        for cut in host.own["cuts"]
+    ]
+    return {**host.own, "lead": counts_text(host), "cuts": cuts, "lost": _lost(host.own["cuts"])}
 
-    def __init__(self, host: Host) -> None:
-        self._host = host
-        self._durability: Mapping[str, Any] = host.own
-        self._cuts: Sequence[Mapping[str, Any]] = host.own["cuts"]
 
-    @property
-    def lead(self) -> str:
-        """Describes how many power cuts there were, and their outcomes."""
-        return counts_text(self._host)
-
-    @property
-    def claim(self) -> str:
-        """Describes what the power cuts prove if no write was lost; otherwise empty."""
-        return str(self._durability["claim"])
-
-    @property
-    def tests(self) -> str:
-        """Describes what the cut command tests and what it does not."""
-        return str(self._durability["tests"])
-
-    @property
-    def losses(self) -> Sequence[Mapping[str, Any]]:
-        """The kinds of loss, each with its consequence and next step."""
-        return self._durability["losses"]
-
-    @property
-    def cuts(self) -> list[dict[str, Any]]:
-        """Rows of the table of cuts."""
-        return [
-            {
-                "number": cut["number"],
-                "outcome": cut["outcome"],
-                "badge": OUTCOME_CLASSES.get(cut["outcome"], "none"),
-                "texts": _texts(cut),
-            }
-            for cut in self._cuts
+def _lost(cuts: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:
+    """Return the titles and rows of the table of losses. For each cut with a loss, there is a row for all queue
+    managers together and, if there are several queue managers, a row for each of them."""
+    found = [(cut, row) for cut in cuts if cut["outcome"] == LOST for row in _rows_of(cut)][:SHOWN_ROWS]
+    columns = {
+        name: title
+        for place, (name, title) in enumerate(_COUNTS)
+        if place < _ALWAYS or any(_count(row, name) not in ("", "0") for dummy, row in found)
+    }
+    titles = ["Cut", "Queue manager", *columns.values(), "Size at the end", "First finding"]
+    rows = [
+        [
+            str(cut["number"]),
+            "all" if row.get("worker") == "all" else f"number {row.get('worker')}",
+            *(_count(row, name) for name in columns),
+            _tail_size(row),
+            phrase(_FINDING, row) if row.get("finding") else "",
         ]
-
-    @property
-    def lost(self) -> tuple[list[str], list[list[str]]]:
-        """The titles and rows of the table of losses. For each cut with a loss, there is a row for all queue managers
-        together and, if there are several queue managers, a row for each of them."""
-        found = [(cut, row) for cut in self._cuts if cut["outcome"] == LOST for row in _rows_of(cut)][:SHOWN_ROWS]
-        columns = [
-            each
-            for place, each in enumerate(_COUNTS)
-            if place < _ALWAYS or any(_count(row, each[0]) not in ("", "0") for dummy, row in found)
-        ]
-        titles = ["Cut", "Queue manager", *(title for dummy, title in columns), "Size at the end", "First finding"]
-        rows = [
-            [
-                str(cut["number"]),
-                _who(row),
-                *(_count(row, name) for name, dummy in columns),
-                _tail_size(row),
-                _finding(row),
-            ]
-            for cut, row in found
-        ]
-        return titles, rows
+        for cut, row in found
+    ]
+    return titles, rows
 
 
 def counts_text(host: Host) -> str:
@@ -107,27 +97,6 @@ def counts_text(host: Host) -> str:
     told = [(outcome, sum(cut["outcome"] == outcome for cut in cuts)) for outcome in OUTCOMES]
     made = f"{format_count(len(cuts))} of {format_count(host.own['cut_count'])} cuts"
     return ", ".join([made, *(f"{format_count(count)} {outcome}" for outcome, count in told if count)])
-
-
-def _who(row: Mapping[str, Any]) -> str:
-    return "all" if row.get("worker") == "all" else f"number {row.get('worker')}"
-
-
-def _texts(cut: Mapping[str, Any]) -> list[str]:
-    """Return the figures of a cut. An unknown figure is an empty string."""
-    acknowledged, rate = number(cut, "acknowledged_writes"), number(cut, "rate_writes_per_s")
-    writing_s, back_s = number(cut, "writing_s"), number(cut, "back_after_s")
-    unseen_ns, unseen = number(cut, "visible_from_ns"), number(cut, "visible_from_writes")
-    return [
-        "" if acknowledged is None else format_count(int(acknowledged)),
-        "" if rate is None else f"{format_number(rate, 3)}/s",
-        _time(writing_s, 1e9),
-        ", ".join(filter(None, (_time(number(cut, key)) for key in ("delay_p50_ns", "delay_p99_ns")))),
-        _time(number(cut, "gap_max_ns")),
-        "" if unseen_ns is None or unseen is None else f"{_time(unseen_ns)}, {format_count(int(unseen))} writes",
-        _in_flight(cut),
-        _time(back_s, 1e9),
-    ]
 
 
 def _in_flight(cut: Mapping[str, Any]) -> str:
@@ -151,36 +120,11 @@ def _count(row: Mapping[str, Any], name: str) -> str:
 
 def _tail_size(row: Mapping[str, Any]) -> str:
     """Return the size of the loss at the end, which shows the size of the cache that ignores flushes."""
-    size, span_ns = (whole(row, name) for name in ("lost_tail_bytes", "lost_tail_ns"))
-    return ", ".join(
-        [*([format_size(size)] if size else []), *([f"{_time(span_ns)} of writing"] if size and span_ns else [])]
-    )
-
-
-def _finding(row: Mapping[str, Any]) -> str:
-    """Describe the first finding: where it is, which write should be there, and which write is there instead."""
-    if not row.get("finding"):
-        return ""
-    at = (
-        f" at {row['finding_offset_bytes']} of {row.get('finding_file')}"
-        if row.get("finding_offset_bytes")
-        else f" of {row.get('finding_file')}"
-    )
-    due = f": write {row['finding_expected_write']} was due" if row.get("finding_expected_write") else ""
-    there = f", write {row['finding_found_write']} is there" if row.get("finding_found_write") else ""
-    origin = (
-        f", of {row['finding_from_file']} at {row.get('finding_from_offset_bytes')}"
-        if row.get("finding_from_file")
-        else ""
-    )
-    return f"{row['finding']}{at}{due}{there}{origin}"
+    size, span_ns = (whole(row, name) or None for name in ("lost_tail_bytes", "lost_tail_ns"))
+    return phrase("[{size:size}, {ns:duration} of writing|{size:size}|]", {"size": size, "ns": span_ns})
 
 
 def whole(row: Mapping[str, Any], name: str) -> int | None:
     """Return a whole number from a row of the tester's table, which is text; None if it is anything else."""
     text = str(row.get(name) or "")
     return int(text) if text.isdecimal() and len(text) < 20 else None
-
-
-def _time(value: float | None, scale: float = 1) -> str:
-    return "" if value is None else format_duration(value * scale)

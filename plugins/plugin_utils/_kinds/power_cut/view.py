@@ -22,8 +22,8 @@ from ..._run.findings import POWER_CUTS_BEFORE
 from ..._run.profiles import profile_data
 from ..._run.verdicts import FAIL, PASS
 from .. import facets
-from .overview import Overview
-from .page import DurabilitySection, counts_text
+from .overview import overview
+from .page import counts_text, cuts_section
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -69,10 +69,6 @@ class View(facets.View):
             "playbooks/cleanup.yml, and cut again."
         ),
     }
-
-    def cause_of(self, host: Host) -> str:
-        """Return the kind of cause that applies to a host that does not pass."""
-        return self.cause
 
     def advise(self, found: Sequence[tuple[Host, Mapping[str, Any]]], verdict: str) -> tuple[str, str]:
         """Return the consequence of one kind of damage on some hosts, and what to do next. If none of these hosts had
@@ -129,26 +125,28 @@ class View(facets.View):
 
     def overview(self, model: Model, shown: Sequence[tuple[Host, Markup]]) -> Markup | str:
         """Return the cuts of all hosts, with their losses and the bound on the chance of a loss."""
-        return render_part("kinds/power_cut/overview.html.j2", cuts=Overview(model, shown), counts=counts_of(model))
+        return render_part("kinds/power_cut/overview.html.j2", cuts=overview(model, shown), counts=counts_of(model))
 
     def section(self, host: Host) -> Markup | str:
         """Return each cut with its figures, and what was lost."""
-        return render_part("kinds/power_cut/section.html.j2", cut=DurabilitySection(host)) if host.own else ""
+        return render_part("kinds/power_cut/section.html.j2", cut=cuts_section(host)) if host.own else ""
 
     def metrics(self, hosts: Sequence[tuple[Host, str]]) -> Iterator[str]:
         """Yield the outcomes of the cuts, and the bound on the chance of a loss."""
-        known = [(host.own, own) for host, own in hosts if host.own and host.of_kind.view is self]
-        if not known:
-            return
-        yield om.family("logdisk_run_power_cuts", "Power cuts by outcome.")
-        for durability, own in known:
-            for outcome in OUTCOMES:
-                count = sum(cut["outcome"] == outcome for cut in durability["cuts"])
-                yield om.sample("logdisk_run_power_cuts", f"{own},{om.labels({'outcome': outcome})}", count)
-        yield om.family(
-            "logdisk_run_power_cut_loss_bound_ratio",
-            "Largest chance of a loss per power cut, with 95 % confidence, if all cuts were kept.",
+        known = [(own, host.own) for host, own in hosts if host.own and host.of_kind.view is self]
+        outcomes = [
+            (f"{own},{om.labels({'outcome': outcome})}", sum(cut["outcome"] == outcome for cut in durability["cuts"]))
+            for own, durability in known
+            for outcome in OUTCOMES
+        ]
+        told = "Largest chance of a loss per power cut, with 95 % confidence, if all cuts were kept."
+        families = (
+            ("logdisk_run_power_cuts", "Power cuts by outcome.", outcomes, int),
+            (
+                "logdisk_run_power_cut_loss_bound_ratio",
+                told,
+                known,
+                lambda durability: number(durability, "loss_chance_bound"),
+            ),
         )
-        for durability, own in known:
-            if (bound := number(durability, "loss_chance_bound")) is not None:
-                yield om.sample("logdisk_run_power_cut_loss_bound_ratio", own, bound)
+        return om.gauges(families if known else ())

@@ -7,14 +7,13 @@ figures that are derived from the measured ones. docs/causes.md lists the same c
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 from ..._english.phrases import capitalized, phrase
 from ..._estimate.commits import log_bytes
 from ..._judge.metrics import NOT_STARTED, RESPONSES, find_metric
-from ..._run.columns import ALL_WORKERS, COMMITS
+from ..._run.columns import COMMITS
 from ..._run.words import Words, row_size_text
 from ..model import JudgedRow
 from ..series import operations_text
@@ -57,8 +56,8 @@ _OF_COMMITS = {
 """The consequences of the figures of commits, which are measured as applications experience them."""
 
 _DUE = ", counted from the instant at which they were due"
-_MEAN, _MAX = "{what} take {highest:duration} on average", "one of {the_what} took {highest:duration}"
-_LONGER = "{share:number} % of {the_what} take {highest:duration} or longer"
+_MEAN, _MAX = _WORST + "{what} take {highest:duration} on average", _WORST + "one of {the_what} took {highest:duration}"
+_LONGER = _WORST + "{share:number} % of {the_what} take {highest:duration} or longer"
 _OF_STREAMS = {
     "latency_mean": _MEAN,
     "response_mean": _MEAN + _DUE,
@@ -66,12 +65,12 @@ _OF_STREAMS = {
     "response_max": _MAX + _DUE,
     **dict.fromkeys(("many", "few"), _LONGER),
     "response": _LONGER + _DUE,
-    "bytes_per_s": "{what} reach only {lowest:rate}",
-    "interval_bytes_per_s_min": "{what} reach only {lowest:rate}",
-    "operations_per_s": "{what} reach only {lowest:number} operations per second",
-    NOT_STARTED: "{highest:ratio} of {the_what} that were due did not start: the storage does not keep up with this "
-    "load",
-    "target_operations_share": "{what} reach only {lowest:ratio} of the required rate",
+    **dict.fromkeys(("bytes_per_s", "interval_bytes_per_s_min"), _WORST + "{what} reach only {lowest:rate}"),
+    "operations_per_s": _WORST + "{what} reach only {lowest:number} operations per second",
+    NOT_STARTED: _WORST + "{highest:ratio} of {the_what} that were due did not start: the storage does not keep up "
+    "with this load",
+    "target_operations_share": _WORST + "{what} reach only {lowest:ratio} of the required rate",
+    "capacity": "no load above {load} keeps all limits[ {on_worst}]",
 }
 """The consequences for the programs that wait for a stream."""
 
@@ -83,90 +82,54 @@ _WAITING = {
 immediately for a write that is not part of a commit."""
 
 
-@dataclass(frozen=True, slots=True)
-class Excess:
-    """The metric of a limit, with the rows of each host that break the limit. All rows have the same stream, such as
-    the log, and the same operation, such as writes."""
-
-    metric: str
-    rows: Sequence[Sequence[JudgedRow]]
-    operation: str = "write"
-    stream: str = "log"
-
-    @property
-    def values(self) -> list[float]:
-        """All figures that break the limit."""
-        return [row.value for rows in self.rows for row in rows if row.value is not None]
-
-    @property
-    def longer(self) -> float | None:
-        """The percentage of operations that take at least as long as the percentile; None for other metrics."""
-        found = find_metric(self.metric)
-        return float(100 * found.allowed_share) if found and found.allowed_share else None
-
-    @property
-    def key(self) -> str:
-        """The key of the metric in the tables of consequences."""
-        if self.longer is None:
-            return self.metric
-        if self.metric.startswith("latency_time_weighted_"):
-            return "weighted"
-        return "response" if self.metric.startswith(RESPONSES) else "many" if self.longer > 10 else "few"
+Rows = Sequence[Sequence[JudgedRow]]
+"""The rows of each host that break a limit. All rows have the same stream, such as the log, and the same operation,
+such as writes."""
 
 
-def consequence_of(excess: Excess) -> str:
-    """Return the consequence of the figures for queue managers, or empty if there is none."""
-    texts = _OF_COMMITS if excess.operation == COMMITS else _OF_QUEUE_MANAGERS
-    if not excess.values or excess.key not in texts:
+def consequence_of(words: Words, metric: str, rows: Rows, operation: str = "write", stream: str = _LOG) -> str:
+    """Return the consequence of the figures that break a limit on a metric, or empty if there is none."""
+    found = find_metric(metric)
+    # The percentage of operations that take at least as long as a percentile.
+    longer = 100 * found.allowed_share if found and found.allowed_share else None
+    key = metric if longer is None else _key(metric, longer)
+    of_mq = words.layout.of_mq
+    texts = (_OF_COMMITS if operation == COMMITS else _OF_QUEUE_MANAGERS) if of_mq else _OF_STREAMS
+    values = [row.value for each in rows for row in each if row.value is not None]
+    if not values or key not in texts:
         return ""
-    return _sentence(texts[excess.key], excess, _of_rows(excess))
-
-
-def consequence_of_stream(excess: Excess, words: Words) -> str:
-    """Return the consequence of a stream's figures for the programs that wait for its operations, or empty if there is
-    none."""
-    if not excess.values:
-        return ""
-    if excess.metric == "capacity":
-        return phrase(
-            "No load above {load} keeps all limits[ {on_worst}].",
-            _of_hosts(excess),
-            load=words.load_text(int(min(excess.values))),
-        )
-    if excess.key not in _OF_STREAMS:
-        return ""
-    what = operations_text(excess.stream, excess.operation)
-    one = "operation" if excess.operation == ALL_WORKERS else excess.operation
-    waiting = _WAITING.get((excess.stream == _LOG, one), "")
-    names = {"what": what, "the_what": what if what.startswith("all ") else f"the {what}"}
-    return _sentence(_WORST + _OF_STREAMS[excess.key] + waiting, excess, names)
-
-
-def _sentence(template: str, excess: Excess, values: Mapping[str, Any]) -> str:
-    longer = excess.longer
     text = phrase(
-        template,
-        {**_of_hosts(excess), **values},
-        lowest=min(excess.values),
-        highest=max(excess.values),
+        texts[key] + ("" if of_mq else _WAITING.get((stream == _LOG, operation), "")),
+        _of_rows(rows) if of_mq else {**_of_stream(stream, operation), "load": words.load_text(int(min(values)))},
+        hosts="these hosts" if len(rows) > 1 else "this host",
+        on_worst="on the worst of these hosts" if len(rows) > 1 else "",
+        lowest=min(values),
+        highest=max(values),
         share=longer,
         one_in=100 / longer if longer else None,
     )
     return f"{capitalized(text)}."
 
 
-def _of_hosts(excess: Excess) -> dict[str, Any]:
-    several = len(excess.rows) > 1
-    return {"hosts": "these hosts" if several else "this host", "on_worst": "on the worst of these hosts" * several}
+def _key(metric: str, longer: float) -> str:
+    """Return the key of a percentile in the tables of consequences."""
+    if metric.startswith("latency_time_weighted_"):
+        return "weighted"
+    return "response" if metric.startswith(RESPONSES) else "many" if longer > 10 else "few"
 
 
-def _of_rows(excess: Excess) -> dict[str, Any]:
+def _of_stream(stream: str, operation: str) -> dict[str, Any]:
+    what = operations_text(stream, operation)
+    return {"what": what, "the_what": what if what.startswith("all ") else f"the {what}"}
+
+
+def _of_rows(rows: Rows) -> dict[str, Any]:
     """Return the values for the consequences for queue managers. The workers of the row with the smallest figure are
     named, because the throughput of one queue manager is not a bound for several."""
-    known = [[row for row in rows if row.value is not None] for rows in excess.rows]
-    least = min((row for rows in known for row in rows), key=lambda row: row.value)
-    smallest = min((row.block_size_bytes or 0) for rows in known for row in rows)
-    mean = min(row.value for rows in known for row in rows if (row.block_size_bytes or 0) == smallest)
+    known = [row for each in rows for row in each if row.value is not None]
+    least = min(known, key=lambda row: row.value)
+    smallest = min(row.block_size_bytes or 0 for row in known)
+    mean = min(row.value for row in known if (row.block_size_bytes or 0) == smallest)
     return {
         "who": "one queue manager" if least.load_point == 1 else f"{least.load_point} queue managers together",
         "size": row_size_text(least.block_size_bytes),

@@ -7,33 +7,29 @@ but is a single cause. Hosts that narrowly fail are separated from the others.""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from ..._english.phrases import capitalized, metric_text
 from ..._judge.metrics import find_metric
 from ..._run.columns import COMMITS
-from ..._run.findings import BROKEN
+from ..._run.findings import BROKEN, DISTURBED, NO_FIGURE, NO_HEADROOM, NO_ROW, WAIVED
 from ..._run.verdicts import rank
-from ..folding import and_list
+from ..folding import and_list, fold_names, natural, shorten
 from ..model import Host, Model, only_just
 from ..series import at_worst, operations_text, worst_text
 from . import advice
-from .cause import LIMIT, Cause, make_cause, who
+from .cause import LIMIT, LONGEST_TEXT, Cause, make_cause, who
 from .limits import (
-    SHOWN_SYMPTOMS,
     LimitGroup,
-    Look,
     NotKept,
-    Symptoms,
+    advice_without_symptoms,
     badness,
-    cause_of,
     consequence,
     has_symptoms,
     joined,
     limit_groups,
-    next_step,
-    seen,
+    statement_of,
 )
 from .symptoms import OF_CLASS, medians_of, symptoms_of
 
@@ -44,6 +40,11 @@ and its throughput is low."""
 SHOWN_FIGURES = 4
 """The maximum number of limits that a statement names."""
 SHOWN_CONSEQUENCES = 2
+
+Look = Callable[[NotKept], list[tuple[str, str]]]
+"""A function that returns the symptoms of a host that does not meet a limit, as keys and figures."""
+Symptoms = dict[str, list[tuple[Host, str]]]
+"""Symptoms of hosts, each with the hosts that have it and their figures, worst first."""
 
 
 def causes_of_limits(model: Model) -> Iterator[Cause]:
@@ -56,12 +57,12 @@ def causes_of_limits(model: Model) -> Iterator[Cause]:
     with_symptoms = [group for group in groups if has_symptoms(group)]
     for symptom, labels, broken in _faults(with_symptoms, look):
         found = joined(group for group in (group.restricted(labels) for group in broken) if group.on)
-        if symptom not in FIRST:
-            yield from (cause_of(model, group, look) for group in found)
+        if symptom:
+            yield _cause(model, found, look, symptom)
         else:
-            yield _of_fault(model, symptom, found, look)
+            yield from (_cause(model, [group], look) for group in found)
     for group in joined(group for group in groups if not has_symptoms(group)):
-        yield cause_of(model, group, look)
+        yield _cause(model, [group], look)
 
 
 def _look(model: Model) -> Look:
@@ -99,22 +100,28 @@ def _stream(entry: NotKept) -> Any:
     return limit["worst"]["stream"] if host.words.layout.by_stream else None
 
 
-def _of_fault(model: Model, symptom: str, groups: Sequence[LimitGroup], look: Look) -> Cause:
-    hosts = _worst_first(groups)
-    symptoms = _symptoms(symptom, hosts, groups, look)
-    texts = [text for group in groups if group.why == BROKEN and (text := consequence(model, group))]
+def _cause(model: Model, groups: Sequence[LimitGroup], look: Look, symptom: str = "") -> Cause:
+    """Return the cause of a limit, or of several limits that hosts with a common symptom do not meet."""
+    first, hosts = groups[0], _worst_first(groups)
+    symptoms = _symptoms(symptom, hosts, groups, look) if has_symptoms(first) else {}
+    texts = [consequence(model, group) for group in groups if group.why in (BROKEN, WAIVED)]
+    told = [text for text in texts if text][:SHOWN_CONSEQUENCES]
+    reasons = [str(group.on[0][1]["worst"]["reason"]) for group in groups[:SHOWN_FIGURES]]
+    unmeasured = first.why in (NO_ROW, NO_FIGURE, NO_HEADROOM)
     return make_cause(
         LIMIT,
         min((group.verdict for group in groups), key=rank),
-        _statement(model, symptom, groups, hosts),
-        hosts,
-        detail=" ".join(f"{group.on[0][1]['worst']['reason'].rstrip('.')}." for group in groups[:SHOWN_FIGURES]),
-        consequence=" ".join(dict.fromkeys(texts[:SHOWN_CONSEQUENCES])) or advice.UNDECIDED,
-        seen=seen(model, symptoms, len(hosts)),
-        next_step=next_step(symptoms),
-        limit=next((group.limit for group in groups if group.limit["hard"]), groups[0].limit),
+        _statement(model, symptom, groups, hosts) if symptom else statement_of(model, first),
+        sorted(hosts, key=lambda host: natural(host.label)) if unmeasured else hosts,
+        detail=" ".join(f"{reason.rstrip('.')}." for reason in reasons) if symptom else reasons[0],
+        consequence=" ".join(dict.fromkeys(told)) if texts else advice.UNDECIDED,
+        seen=_seen(model, symptoms, len(hosts)),
+        next_step=_next_step(symptoms) if has_symptoms(first) else advice_without_symptoms(model, first),
+        limit=None
+        if first.why == NO_ROW
+        else next((group.limit for group in groups if group.limit["hard"]), first.limit),
         limits=[entry[1]["limit"] for group in groups for entry in (*group.on, *group.on_others)],
-        symptom=symptom,
+        symptom=next(iter(symptoms), ""),
     )
 
 
@@ -125,13 +132,42 @@ def _worst_first(groups: Iterable[LimitGroup]) -> list[Host]:
 
 def _symptoms(symptom: str, hosts: Sequence[Host], groups: Sequence[LimitGroup], look: Look) -> Symptoms:
     """Return the common symptom, and whether the hosts differ from their class."""
-    found: dict[str, dict[str, str]] = {symptom: {}, OF_CLASS: {}}
+    found: dict[str, dict[str, str]] = {}
     for group in groups:
         for entry in group.on:
             for key, text in look(entry):
                 found.setdefault(key, {}).setdefault(entry[0].label, text)
-    shown = [key for key in (symptom, OF_CLASS) if found[key]][:SHOWN_SYMPTOMS]
-    return {key: [(host, found[key][host.label]) for host in hosts if host.label in found[key]] for key in shown}
+    shown = {key: found[key] for key in (symptom, OF_CLASS) if key in found}
+    return {key: [(host, on[host.label]) for host in hosts if host.label in on] for key, on in shown.items()}
+
+
+def _seen(model: Model, symptoms: Symptoms, hosts: int) -> str:
+    """Return a sentence about the symptoms of a number of hosts, each with the figures of the worst host."""
+    texts = []
+    for key, on in symptoms.items():
+        text = advice.SYMPTOMS[key].seen.replace("writes", model.words.timed)
+        if len(on) < hosts:
+            text += f" on {fold_names(host.label for host, figures in on)}"
+        worst, figures = on[0]
+        which = f"{shorten(worst.label)}: " if len(on) > 1 else ""
+        texts.append(f"{text} ({which}{shorten(figures, LONGEST_TEXT)})")
+    return f"{capitalized('; '.join(texts))}." if texts else ""
+
+
+def _next_step(symptoms: Symptoms) -> str:
+    """Return what to do about symptoms. For a disturbance, it depends on the kind of disturbance."""
+    found = []
+    for key, on in symptoms.items():
+        kinds = dict.fromkeys(
+            each["kind"]
+            for host, dummy in on
+            for finding in host.findings
+            if finding["kind"] == DISTURBED and key == "disturbed"
+            for each in finding["disturbance"]
+        )
+        known = [advice.DISTURBANCES[kind] for kind in kinds if kind in advice.DISTURBANCES]
+        found += known or [advice.SYMPTOMS[key]]
+    return advice.together(found)
 
 
 def _statement(model: Model, symptom: str, groups: Sequence[LimitGroup], hosts: Sequence[Host]) -> str:

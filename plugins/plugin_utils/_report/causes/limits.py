@@ -7,14 +7,14 @@ same reason."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 from ..._english.findings import in_words
 from ..._english.limits import why_text
-from ..._english.phrases import capitalized, phrase
+from ..._english.phrases import phrase
 from ..._judge.metrics import MARGIN, NOT_STARTED
 from ..._run.columns import ALL_WORKERS
 from ..._run.findings import (
@@ -32,22 +32,16 @@ from ..._run.findings import (
 from ..._run.kinds import KINDS
 from ..._run.verdicts import FAIL, GOOD, PASS
 from ..._run.words import Words
-from ..folding import and_list, fold_names, fold_sizes, natural, shorten
+from ..folding import and_list, fold_names, fold_sizes, shorten
 from ..model import Host, JudgedRow, Model
 from ..series import LimitEntry, at_worst, operations_text, worst_text
 from . import advice
-from .cause import LIMIT, LONGEST_TEXT, Cause, count, instead, make_cause, unexplained
-from .consequences import Excess, consequence_of, consequence_of_stream
-
-SHOWN_SYMPTOMS = 2
-"""The maximum number of symptoms that are listed for a cause, the most frequent first."""
-
+from .cause import count, instead, unexplained
+from .consequences import consequence_of
 
 NotKept = tuple[Host, dict[str, Any], tuple[JudgedRow, ...]]
 """A host, the entry of a limit that the host does not meet, and the rows with the same verdict as the entry, worst
 first."""
-Look = Callable[[NotKept], list[tuple[str, str]]]
-"""A function that returns the symptoms of a host that does not meet a limit, as keys and figures."""
 
 
 @dataclass(slots=True)
@@ -196,39 +190,13 @@ def _strictness(limit: LimitEntry) -> float:
     return -value if limit["bound"] == "min" else value
 
 
-def cause_of(model: Model, group: LimitGroup, look: Look) -> Cause:
-    """Return the cause of a group."""
-    hosts = (
-        sorted(group.hosts, key=lambda host: natural(host.label))
-        if group.why in (NO_ROW, NO_FIGURE, NO_HEADROOM)
-        else group.hosts
-    )
-    symptoms = _symptoms(group, look) if has_symptoms(group) else {}
-    return make_cause(
-        LIMIT,
-        group.verdict,
-        _statement(model, group),
-        hosts,
-        detail=group.on[0][1]["worst"]["reason"],
-        consequence=consequence(model, group) if group.why in (BROKEN, WAIVED) else advice.UNDECIDED,
-        seen=seen(model, symptoms, len(group.on)),
-        next_step=next_step(symptoms) if has_symptoms(group) else _advice_without_symptoms(model, group),
-        limit=None if group.why == NO_ROW else group.limit,
-        limits=[entry[1]["limit"] for entry in (*group.on, *group.on_others)],
-        symptom=next(iter(symptoms), ""),
-    )
-
-
 def consequence(model: Model, group: LimitGroup) -> str:
     """Return the consequence of the figures that break a limit."""
     of_kind = _advice_of_kinds().get(group.limit["metric"])
     if of_kind:
         return of_kind.consequence
-    worst = group.limit["worst"]
-    excess = Excess(
-        group.limit["metric"], [rows for host, limit, rows in group.on], str(worst["operation"]), str(worst["stream"])
-    )
-    return consequence_of(excess) if model.words.layout.of_mq else consequence_of_stream(excess, model.words)
+    worst, rows = group.limit["worst"], [rows for host, limit, rows in group.on]
+    return consequence_of(model.words, group.limit["metric"], rows, str(worst["operation"]), str(worst["stream"]))
 
 
 _ADVICE = {
@@ -246,59 +214,13 @@ _ADVICE_BY_METRIC = {NOT_STARTED: "pace", "capacity": "capacity", "target_operat
 """The same for limits that no figures of rows explain."""
 
 
-def _advice_without_symptoms(model: Model, group: LimitGroup) -> str:
+def advice_without_symptoms(model: Model, group: LimitGroup) -> str:
     key = _advice_key(group)
     if key in _advice_of_kinds():
         return _advice_of_kinds()[key].text
     if group.why == NO_ROW and model.words.layout.by_stream:
         key = "no_stream"
     return advice.other(key, instead(model) if group.why in _ADVICE else None)
-
-
-Symptoms = dict[str, list[tuple[Host, str]]]
-"""The most frequent symptoms of hosts, each with the hosts that have it and their figures, worst first."""
-
-
-def _symptoms(group: LimitGroup, look: Look) -> Symptoms:
-    found: Symptoms = {}
-    for entry in group.on:
-        for key, text in look(entry):
-            found.setdefault(key, []).append((entry[0], text))
-    return {key: found[key] for key in sorted(found, key=lambda key: -len(found[key]))[:SHOWN_SYMPTOMS]}
-
-
-def seen(model: Model, symptoms: Symptoms, hosts: int) -> str:
-    """Return a sentence about the symptoms of a number of hosts."""
-    text = "; ".join(_seen(model, hosts, key, on) for key, on in symptoms.items())
-    return text and f"{capitalized(text)}."
-
-
-def next_step(symptoms: Symptoms) -> str:
-    """Return what to do about symptoms."""
-    return advice.together([each for key, on in symptoms.items() for each in _advice_on_symptom(key, on)])
-
-
-def _advice_on_symptom(key: str, on: Sequence[tuple[Host, str]]) -> list[advice.Advice]:
-    """Return the advice for a symptom of some hosts. For a disturbance, it depends on the kind of disturbance."""
-    disturbances = [
-        each
-        for host, dummy in on
-        for finding in host.findings
-        if finding["kind"] == DISTURBED
-        for each in finding["disturbance"]
-    ]
-    kinds = dict.fromkeys(each["kind"] for each in disturbances if each["kind"] in advice.DISTURBANCES)
-    return [advice.DISTURBANCES[kind] for kind in kinds] if key == "disturbed" and kinds else [advice.SYMPTOMS[key]]
-
-
-def _seen(model: Model, hosts: int, key: str, on: Sequence[tuple[Host, str]]) -> str:
-    """Return the symptom of some hosts, with the figures of the first host, which is the worst."""
-    text = advice.SYMPTOMS[key].seen.replace("writes", model.words.timed)
-    if len(on) < hosts:
-        text += f" on {fold_names(host.label for host, figures in on)}"
-    worst, figures = on[0]
-    which = f"{shorten(worst.label)}: " if len(on) > 1 else ""
-    return f"{text} ({which}{shorten(figures, LONGEST_TEXT)})"
 
 
 _BROKEN = "{limits} broken{by}{at}{names}{worst}"
@@ -317,7 +239,7 @@ _STATEMENTS = {
 """What is wrong, by why the limit is not met."""
 
 
-def _statement(model: Model, group: LimitGroup) -> str:
+def statement_of(model: Model, group: LimitGroup) -> str:
     """Return in one sentence what is wrong, and which hosts it concerns. The reason is that of the worst figure."""
     host, limit, dummy = group.on[0]
     needed = [each["worst"].get("seconds_needed") for dummy, each, dummy in (*group.on, *group.on_others)]

@@ -8,8 +8,9 @@ change a verdict."""
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Any
 
 from ..._english.findings import in_words
@@ -59,50 +60,6 @@ def medians_of(hosts: Iterable[Host]) -> dict[str, Median]:
     return largest
 
 
-@dataclass(frozen=True, slots=True)
-class Suspect:
-    """A host that does not meet a limit (an entry of its limits), with the figures of the `all` rows to which the limit
-    applies."""
-
-    host: Host
-    limit: LimitEntry
-    rows: Sequence[Figures]
-
-    @property
-    def is_latency(self) -> bool:
-        """Whether the limit is on a latency."""
-        return self.limit["unit"] == "ns"
-
-    def at(self, row: Figures) -> str:
-        """Return the step of a row, as text that follows its figures."""
-        return at_text(self.host.words, self.host.words.layout.step_of(row))
-
-    def text(self, template: str, row: Figures) -> str:
-        """Return the figures of a row in words, with its step."""
-        return phrase(template, row) + self.at(row)
-
-    @property
-    def worst(self) -> Mapping[str, Any]:
-        """The row that is worst in the limit's metric; empty if there is none."""
-        found = find_metric(self.limit["metric"])
-        rows = [row for row in self.rows if found and row.get(found.column) is not None]
-        if not found or not rows:
-            return {}
-        return (min if found.bound == "min" else max)(rows, key=lambda row: row[found.column])
-
-    @property
-    def strictest_ns(self) -> float:
-        """The strictest latency limit that the host does not meet in the worst row. Writes that took longer than this
-        were not fast, whichever limit is being explained."""
-        step = _step(self.worst)
-        there = [
-            limit["limit_value"]
-            for limit, rows in zip(self.host.limits, self.host.decisive, strict=True)
-            if limit["unit"] == "ns" and limit["limit_value"] and any(row.step == step for row in rows)
-        ]
-        return min([self.limit["limit_value"], *there])
-
-
 def symptoms_of(
     host: Host, limit: LimitEntry, decisive: Sequence[JudgedRow], medians: Medians
 ) -> list[tuple[str, str]]:
@@ -110,77 +67,78 @@ def symptoms_of(
     from its class."""
     steps = {row.step for row in decisive}
     rows = [row for row in _all_rows(host) if _step(row) in steps]
-    suspect = Suspect(host, limit, rows)
-    found = [(key, text) for key, see in _EXPLAIN.items() if (text := see(suspect))][:1]
+    found = list(islice(chain(_of_host(host, limit), _of_rows(host, limit, rows)), 1))
     departure = _departure(host, medians)
     return [*found, (OF_CLASS, departure)] if departure else found
 
 
-def _disturbed(suspect: Suspect) -> str:
+def _of_host(host: Host, limit: LimitEntry) -> Iterator[tuple[str, str]]:
+    """Yield the symptoms that do not come from the figures of rows, the best explanation first."""
     # If the limit is broken despite the disturbance, the disturbance was judged not to be the cause.
-    return ", ".join(suspect.host.disturbances) if suspect.limit["verdict"] == INCONCLUSIVE else ""
+    if limit["verdict"] == INCONCLUSIVE and host.disturbances:
+        yield "disturbed", ", ".join(host.disturbances)
+    for note in limit_notes(host.facts):
+        yield "throttled", in_words(note, host.words)
+    for finding in host.findings:
+        if finding["kind"] == PLATEAU:
+            yield "plateau", in_words(finding, host.words)
+    if limit["unit"] == "ns" and host.stall_period:
+        yield "periodic", host.stall_period
 
 
-def _throttled(suspect: Suspect) -> str:
-    return next((in_words(note, suspect.host.words) for note in limit_notes(suspect.host.facts)), "")
-
-
-def _plateau(suspect: Suspect) -> str:
-    return next(
-        (in_words(finding, suspect.host.words) for finding in suspect.host.findings if finding["kind"] == PLATEAU), ""
-    )
-
-
-def _periodic(suspect: Suspect) -> str:
-    return suspect.host.stall_period if suspect.is_latency else ""
-
-
-def _slow_first_pass(suspect: Suspect) -> str:
-    for row in suspect.rows:
+def _of_rows(host: Host, limit: LimitEntry, rows: Sequence[Figures]) -> Iterator[tuple[str, str]]:
+    """Yield the symptoms in the `all` rows to which a limit applies, the best explanation first."""
+    for row in rows:
         first, later = row.get("first_pass_latency_mean_ns"), row.get("later_passes_latency_mean_ns")
         if first and later and first >= SLOW_FIRST_PASS * later:
-            return suspect.text(
-                "mean {first_pass_latency_mean_ns:duration} in the first pass and "
-                "{later_passes_latency_mean_ns:duration} later",
-                row,
-            )
-    return ""
+            yield "first_pass", phrase(_FIRST_PASS, row) + _at(host, row)
+    metric = find_metric(limit["metric"])
+    known = [row for row in rows if metric and row.get(metric.column) is not None]
+    if not metric or not known:
+        return
+    row = (min if metric.bound == "min" else max)(known, key=lambda row: row[metric.column])
+    if limit["unit"] == "ns":
+        for key, template in _of_latencies(host, limit, row):
+            yield key, phrase(template, row) + _at(host, row)
+    elif metric.bound == "min":
+        yield "low_rate", metric.kind.format(row[metric.column]) + _at(host, row)
 
 
-def _some_slow(suspect: Suspect) -> str:
-    row = suspect.worst
-    median, p90 = row.get("latency_p50_ns"), row.get("latency_p90_ns")
-    if not suspect.is_latency or not median or not p90 or p90 < SEVERAL_TIMES * median:
-        return ""
-    return suspect.text(
-        "half of them took at most {latency_p50_ns:duration}, but one in ten took {latency_p90_ns:duration} or longer",
-        row,
-    )
+_FIRST_PASS = (
+    "mean {first_pass_latency_mean_ns:duration} in the first pass and {later_passes_latency_mean_ns:duration} later"
+)
 
 
-def _tail(suspect: Suspect) -> str:
-    row, metric = suspect.worst, suspect.limit["metric"]
-    median, value = row.get("latency_p50_ns"), row.get(f"{metric}_ns")
-    if not suspect.is_latency or not median or not value:
-        return ""
-    if median > suspect.strictest_ns or value < SEVERAL_TIMES * median:
-        return ""
-    named = metric.removeprefix("latency_").replace("_", ".")
-    return suspect.text(f"p50 {{latency_p50_ns:duration}}, {named} {{{metric}_ns:duration}}", row)
+def _of_latencies(host: Host, limit: LimitEntry, row: Figures) -> Iterator[tuple[str, str]]:
+    """Yield the symptoms in the latencies of the worst row, each with the template of its figures."""
+    median, p90, value = (row.get(f"{name}_ns") for name in ("latency_p50", "latency_p90", limit["metric"]))
+    if median and p90 and p90 >= SEVERAL_TIMES * median:
+        yield (
+            "some_slow",
+            "half of them took at most {latency_p50_ns:duration}, but one in ten took {latency_p90_ns:duration} or "
+            "longer",
+        )
+    if median and value and median <= _strictest_ns(host, limit, row) and value >= SEVERAL_TIMES * median:
+        named = limit["metric"].removeprefix("latency_").replace("_", ".")
+        yield "tail", f"p50 {{latency_p50_ns:duration}}, {named} {{{limit['metric']}_ns:duration}}"
+    if row.get("latency_mean_ns"):
+        yield "steady", "mean {latency_mean_ns:duration}" + (", p50 {latency_p50_ns:duration}" if median else "")
 
 
-def _steady(suspect: Suspect) -> str:
-    if not suspect.is_latency or not suspect.worst.get("latency_mean_ns"):
-        return ""
-    median = "[, p50 {latency_p50_ns:duration}]" if suspect.worst.get("latency_p50_ns") else ""
-    return suspect.text(f"mean {{latency_mean_ns:duration}}{median}", suspect.worst)
+def _strictest_ns(host: Host, limit: LimitEntry, row: Figures) -> float:
+    """Return the strictest latency limit that the host does not meet in the worst row. Writes that took longer than
+    this were not fast, whichever limit is being explained."""
+    there = [
+        other["limit_value"]
+        for other, rows in zip(host.limits, host.decisive, strict=True)
+        if other["unit"] == "ns" and other["limit_value"] and any(each.step == _step(row) for each in rows)
+    ]
+    return min([limit["limit_value"], *there])
 
 
-def _low_rate(suspect: Suspect) -> str:
-    row, metric = suspect.worst, find_metric(suspect.limit["metric"])
-    return (
-        f"{metric.kind.format(row[metric.column])}{suspect.at(row)}" if row and metric and metric.bound == "min" else ""
-    )
+def _at(host: Host, row: Figures) -> str:
+    """Return the step of a row, as text that follows its figures."""
+    return at_text(host.words, host.words.layout.step_of(row))
 
 
 def _departure(host: Host, medians: Medians) -> str:
@@ -196,19 +154,6 @@ def _departure(host: Host, medians: Medians) -> str:
             "median_ns": median.mean_ns,
         },
     )
-
-
-_EXPLAIN: dict[str, Callable[[Suspect], str]] = {
-    "disturbed": _disturbed,
-    "throttled": _throttled,
-    "plateau": _plateau,
-    "periodic": _periodic,
-    "first_pass": _slow_first_pass,
-    "some_slow": _some_slow,
-    "tail": _tail,
-    "steady": _steady,
-    "low_rate": _low_rate,
-}
 
 
 def _all_rows(host: Host) -> list[dict[str, Any]]:

@@ -24,22 +24,8 @@ from .plot import Curve, Marks, Plot
 BEYOND = 10
 """A percentile is drawn if at least this many writes took longer."""
 
-_QUANTILES = (
-    (0.5, "50 %"),
-    (0.9, "90 %"),
-    (0.99, "99 %"),
-    (0.999, "99.9 %"),
-    (0.9999, "99.99 %"),
-    (0.99999, "99.999 %"),
-)
-_METRICS = {
-    "latency_p50": 0.5,
-    "latency_p90": 0.9,
-    "latency_p99": 0.99,
-    "latency_p99_9": 0.999,
-    "latency_p99_99": 0.9999,
-    "latency_p99_999": 0.99999,
-}
+_SHARES = {f"latency_p{100 * share:g}".replace(".", "_"): share for share in (0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999)}
+"""The share of the writes that took no longer, by the metric of each percentile."""
 _STEPS_PER_DECADE = 10
 _BINS_PER_DECADE = 20
 _STRIP = 24
@@ -101,7 +87,7 @@ def _percentiles(host: Host, load: str, histograms: Mapping[Series, Counts]) -> 
     plot = Plot(
         x,
         f"Share of {host.words.shown_operation}s that took no longer",
-        [(1 / (1 - share), words) for share, words in _QUANTILES if x.holds(1 / (1 - share))],
+        [(1 / (1 - share), f"{100 * share:g} %") for share in _SHARES.values() if x.holds(1 / (1 - share))],
         [
             Curve(
                 f"size {colours[series]}",
@@ -123,10 +109,10 @@ def _percentiles(host: Host, load: str, histograms: Mapping[Series, Counts]) -> 
 def _limits(host: Host, shown: Sequence[Series]) -> list[tuple[float, float]]:
     """Return the tightest limit on each percentile that judges at least one of the series."""
     found: dict[float, float] = {}
-    for limit, span in zip(host.limits, host.spans, strict=True):
-        share, value = _METRICS.get(str(limit["metric"])), limit["limit_value"]
-        if share and value and limit["bound"] == "max" and any(span.judges(series) for series in shown):
-            found[share] = min(float(value), found.get(share, math.inf))
+    for limit, span in host.duration_limits():
+        share = _SHARES.get(str(limit["metric"]))
+        if share and any(span.judges(series) for series in shown):
+            found[share] = min(float(limit["limit_value"]), found.get(share, math.inf))
     return sorted(found.items())
 
 

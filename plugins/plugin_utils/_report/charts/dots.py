@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Shows figures side by side on one line for each block size. The charts compare queue managers with each other, one
-queue manager with several, and the first pass with later passes."""
+"""Shows figures side by side on one line for each block size. The charts compare queue managers with each
+other, and the first pass with later passes."""
 
 from __future__ import annotations
 
@@ -20,13 +20,10 @@ from ..figures import shown_series
 from ..model import Host
 from ..series import Series, series_of
 from .axes import LEFT, MOST_LOADS, RIGHT, TOP, LogAxis, chart, lanes_grid, path, room_for, text, thinned
-from .plot import Curve, Plot
 
 _STRIP = 24
 _FAIR = 1.1
 """Up to this ratio of the slowest to the fastest p99, queue managers are considered alike."""
-
-_COMPARED = (("latency_p99_ns", format_duration), ("bytes_per_s", format_rate))
 
 Figures = Mapping[str, Any]
 Dots = Sequence[tuple[str, float]]
@@ -34,7 +31,7 @@ Dots = Sequence[tuple[str, float]]
 
 
 def worker_charts(host: Host) -> list[Markup]:
-    """Return charts that compare workers at each load point that has several, and load points with each other."""
+    """Return charts that compare workers at each load point that has several."""
     steps: dict[int, dict[int, list[tuple[str, Figures]]]] = {}
     for row, figures in host.results():
         if (
@@ -45,10 +42,7 @@ def worker_charts(host: Host) -> list[Markup]:
             steps.setdefault(figures["load_point"], {}).setdefault(figures["block_size_bytes"], []).append(
                 (row.worker_name, figures)
             )
-    loads = thinned(sorted(steps), MOST_LOADS)
-    found = [_fairness(host, load, steps[load]) for load in loads]
-    if len(loads) > 1:
-        found.append(_degradation(host, {load: steps[load] for load in loads}))
+    found = [_fairness(host, load, steps[load]) for load in thinned(sorted(steps), MOST_LOADS)]
     return [each for each in found if each]
 
 
@@ -108,49 +102,6 @@ def _fairness_text(host: Host, workers: Mapping[int, Sequence[tuple[str, Figures
 
 def _ratio(slow: tuple[str, Figures], fast: tuple[str, Figures]) -> float:
     return slow[1]["latency_p99_ns"] / fast[1]["latency_p99_ns"]
-
-
-def _degradation(host: Host, steps: Mapping[int, Mapping[int, Sequence[tuple[str, Figures]]]]) -> Markup:
-    """Return a chart of p99 over the load points, with a line for each block size."""
-    together = [
-        (load, size, figures)
-        for load, sizes in steps.items()
-        for size, found in sizes.items()
-        for dummy, figures in found
-        if figures["worker"] == ALL_WORKERS
-    ]
-    curves: dict[int, list[tuple[int, Figures]]] = {}
-    for load, size, figures in sorted(together, key=lambda each: each[1]):
-        curves.setdefault(size, []).append((load, figures))
-    curves = {size: curves[size] for size in thinned([size for size, points in curves.items() if len(points) > 1])}
-    if not curves:
-        return Markup("")
-    plot = Plot(
-        LogAxis.around(steps, LEFT, RIGHT),
-        f"{host.words.loads} at a time".capitalize(),
-        [(load, f"{load} {host.words.load}") for load in steps],
-        [
-            Curve(
-                f"size s{number}",
-                [(load, figures["latency_p99_ns"]) for load, figures in points],
-                size_text(size),
-                f"s{number}",
-                dots=True,
-            )
-            for number, (size, points) in enumerate(curves.items())
-        ],
-        title="p99",
-    )
-    size, points = max(
-        curves.items(), key=lambda item: item[1][-1][1]["latency_p99_ns"] / item[1][0][1]["latency_p99_ns"]
-    )
-    (first, before), (last, after) = points[0], points[-1]
-    p99s, rates = ([write(figures[column] or 0) for figures in (after, before)] for column, write in _COMPARED)
-    words = (
-        f"It changes most at {size_text(size)}: with {last} instead of {first} {host.words.load}, p99 is {p99s[0]} "
-        f"instead of {p99s[1]}, and all together {host.words.shown_operation} {rates[0]} instead of {rates[1]}."
-    )
-    return plot.chart("degradation", f"p99 over the number of {host.words.loads}", words)
 
 
 def _dots(kind: str, title: str, words: str, lines: Sequence[tuple[str, Dots]]) -> Markup:

@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 from ....module_utils._units import format_number
 from ..._judge.closest_limit import used_share
+from ..._judge.metrics import find_metric
 from ..changes import interval, percent
 from ..series import LimitEntry
 from .axes import Axis, LogAxis, apart, joined, path
@@ -28,14 +29,6 @@ _TICK_DISTANCE = 36
 
 _LIMIT_AXIS = LogAxis(-1.0, 1.0, 4, 116)
 """Ratios from a tenth of a limit to ten times the limit."""
-_ALLOWED = {
-    "latency_p50": 0.5,
-    "latency_p90": 0.1,
-    "latency_p99": 0.01,
-    "latency_p99_9": 0.001,
-    "latency_p99_99": 1e-4,
-    "latency_p99_999": 1e-5,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +138,9 @@ def limit_bar(limit: LimitEntry) -> Markup:
 def _ratios(limit: LimitEntry) -> tuple[float, float | None, str] | None:
     """Return the ratio of the measured value to the limit, the ratio of its confidence bound to the limit, and the
     measured value."""
-    worst, allowed = limit["worst"], _ALLOWED.get(str(limit["metric"]))
+    worst, metric = limit["worst"], find_metric(str(limit["metric"]))
     share, share_bound = worst.get("share"), worst.get("share_bound")
+    allowed = metric.allowed_share if metric and metric.name.startswith("latency_p") else None
     if allowed and share is not None and share_bound is not None:
         return share / allowed, share_bound / allowed, "share that took longer {} what is allowed"
     used = used_share(limit, worst.get("value"))

@@ -11,7 +11,6 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from ....module_utils._units import format_count
@@ -46,35 +45,6 @@ _FILES = ("run.json", "verdict.json", "results.csv", "report.json")
 """The files whose SHA-256 identifies the run in this document."""
 _WAIVER_KEYS = ("host", "metric", "owner", "until", "reason")
 _LIMIT_VERDICTS = (FAIL, INCONCLUSIVE, WARN, PASS)
-
-
-@dataclass
-class _Kept:
-    """How many volumes have each verdict on a limit, and the worst figure."""
-
-    limit: LimitEntry
-    rows: str
-    verdicts: Counter[str] = field(default_factory=Counter)
-    worst: tuple[Host, dict[str, Any]] | None = None
-
-    def add(self, host: Host, limit: LimitEntry) -> None:
-        """Count a volume."""
-        self.verdicts[limit["verdict"]] += 1
-        if limit["worst"]["value"] is not None and (self.worst is None or _badness(limit) < _badness(self.worst[1])):
-            self.worst = (host, limit)
-
-    @property
-    def counts(self) -> list[int]:
-        """The number of volumes for each verdict that a limit can have."""
-        return [self.verdicts[verdict] for verdict in _LIMIT_VERDICTS]
-
-    @property
-    def figure(self) -> str:
-        """The worst figure with its row and volume."""
-        if self.worst is None:
-            return "no figure"
-        host, limit = self.worst
-        return f"{worst_text(limit)}{at_worst(host.words, limit)} on {shorten(host.label)}"
 
 
 def render(model: Model) -> Iterator[str]:
@@ -262,14 +232,31 @@ def _verdicts(model: Model) -> list[tuple[str, int, str]]:
     return [(verdict, len(names), fold_names(names)) for verdict, names in by_verdict.items()]
 
 
-def _kept(hosts: Iterable[Host]) -> list[_Kept]:
-    found: dict[tuple[Any, ...], _Kept] = {}
+def _kept(hosts: Iterable[Host]) -> list[list[Any]]:
+    """Return a row for each limit: its text, the rows that it judges, how many volumes have each verdict on it, and the
+    worst figure with its row and volume."""
+    found: dict[tuple[Any, ...], list[tuple[Host, LimitEntry]]] = {}
     for host in hosts:
         for limit in host.limits:
-            found.setdefault(
-                (limit["limit"], limit["rows"], limit["hard"], limit["severity"]), _Kept(limit, _judges(host, limit))
-            ).add(host, limit)
-    return list(found.values())
+            key = tuple(limit[name] for name in ("limit", "rows", "hard", "severity"))
+            found.setdefault(key, []).append((host, limit))
+    return [
+        [
+            on[0][1]["limit"],
+            _judges(*on[0]),
+            *(sum(limit["verdict"] == verdict for host, limit in on) for verdict in _LIMIT_VERDICTS),
+            _worst(on),
+        ]
+        for on in found.values()
+    ]
+
+
+def _worst(on: Iterable[tuple[Host, LimitEntry]]) -> str:
+    known = [each for each in on if each[1]["worst"]["value"] is not None]
+    if not known:
+        return "no figure"
+    host, limit = min(known, key=lambda each: _badness(each[1]))
+    return f"{worst_text(limit)}{at_worst(host.words, limit)} on {shorten(host.label)}"
 
 
 def _judges(host: Host, limit: LimitEntry) -> str:
@@ -317,19 +304,20 @@ def _may_be_waived(model: Model, cause: Cause) -> bool:
     but never a hard failure."""
     if cause.limit is None or cause.verdict not in (FAIL, INCONCLUSIVE):
         return False
-    concerned = set(cause.hosts)
-    for host in model.hosts:
-        if host.label in concerned:
-            limits = [
-                limit
-                for limit in host.limits
-                if limit["verdict"] == cause.verdict and limit["metric"] == cause.limit["metric"]
-            ]
-            if any(limit["worst"]["value"] is not None for limit in limits) and not any(
-                limit["hard"] for limit in limits
-            ):
-                return True
-    return False
+    concerned = {*cause.hosts}
+    limits_of_hosts = (
+        [
+            limit
+            for limit in host.limits
+            if limit["verdict"] == cause.verdict and limit["metric"] == cause.limit["metric"]
+        ]
+        for host in model.hosts
+        if host.label in concerned
+    )
+    return any(
+        any(limit["worst"]["value"] is not None for limit in limits) and not any(limit["hard"] for limit in limits)
+        for limits in limits_of_hosts
+    )
 
 
 def _sha256(path: str) -> str:

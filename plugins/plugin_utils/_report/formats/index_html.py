@@ -12,7 +12,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ..._english.phrases import capitalized
+from ..._english.phrases import capitalized, phrase
 from ..._options.table import repeated_defaults
 from ..._run.table_reader import printable
 from ..._run.verdicts import FAIL, INCONCLUSIVE, PASS, WARN
@@ -20,7 +20,7 @@ from ..causes.groups import causes
 from ..charts.fleet import MOST_STRIPS, fleet_chart
 from ..charts.latency import latency_charts
 from ..folding import brief
-from ..headroom import share_text, worst_use, worst_use_text
+from ..headroom import share_text, worst_use_text
 from ..model import Host, Model
 from ..overview import counts_of, parameters_of, qualifies_of, steps_of, waivers_of
 from ..page.fleet import LEVELS, classes_of, filters_of, fleet_row, level, limit_use_of, strips_of
@@ -63,7 +63,7 @@ def render(model: Model) -> Iterator[str]:
         sections=sections,
         overview=overview,
         limit_use=None if overview else limit_use_of(model),
-        worst_use="" if overview else _worst_use(model),
+        worst_use="" if overview else capitalized(phrase("[{text}.]", {"text": worst_use_text(model)})),
         own_chart="" if overview or not single else next(iter(latency_charts(model.hosts[0])), ""),
         counts=counts_of(model),
         step_titles=titles,
@@ -92,13 +92,6 @@ def versions_of(model: Model) -> list[str]:
         ),
         testers,
     )
-
-
-def _worst_use(model: Model) -> str:
-    """Return a sentence about the largest share of a limit that is used; empty if nothing was judged."""
-    use = worst_use(model)
-    text = worst_use_text(use, alone=len(model.hosts) == 1) if use else ""
-    return text and f"{capitalized(text)}."
 
 
 def _sections(model: Model, hosts: Sequence[Host]) -> list[Markup]:

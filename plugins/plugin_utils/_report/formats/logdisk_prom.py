@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from ..._run import open_metrics as om
@@ -37,8 +37,8 @@ _OF_STREAMS = (
 )
 """The labels of the figures."""
 
-Labelled = list[tuple[Host, str]]
-"""The hosts, each with the labels that identify it."""
+Labelled = list[tuple[str, Host]]
+"""The hosts, each after the labels that identify it."""
 Used = list[tuple[float, dict[str, Any]]]
 """The share of each limit that a host uses, largest first."""
 OPTION, ALL = "gate_metrics", "all"
@@ -47,28 +47,22 @@ OPTION, ALL = "gate_metrics", "all"
 
 def render(model: Model) -> Iterator[str]:
     """Yield the text piece by piece. All samples of a metric are together, as the format requires."""
-    hosts = [(host, om.labels({"host": host.host, "volume": host.volume})) for host in model.hosts]
+    hosts = [(om.labels({"host": host.host, "volume": host.volume}), host) for host in model.hosts]
     used = [used_limits(host) for host in model.hosts]
     every = (model.run.get("parameters") or {}).get(OPTION) == ALL
-    yield from _run(model)
-    yield from _verdicts(model, hosts, every)
-    yield from _certificates(hosts)
-    yield from _margins(hosts, used, every)
-    yield from _capacities(hosts)
-    yield from model.kind.view.metrics(hosts)
+    known = (*WORST_FIRST, *filter(None, [model.kind.without_verdict]))
+    yield from om.gauges(_of_run(model))
+    yield om.family("logdisk_run_verdict", "Whether this is the verdict on the volume.")
+    for own, host in hosts:
+        yield om.states("logdisk_run_verdict", own, "verdict", known if every else (host.verdict,), host.verdict)
+    yield from om.gauges(_of_hosts(hosts, used, every))
+    yield from model.kind.view.metrics([(host, own) for own, host in hosts])
     yield from _rows(model, hosts, used, every)
     yield om.END
 
 
-def _family(name: str, text: str, samples: Iterable[tuple[str, float]]) -> Iterator[str]:
-    """Yield a metric with its samples, given by their labels and values."""
-    yield om.family(name, text)
-    for own, value in samples:
-        yield om.sample(name, own, value)
-
-
-def _run(model: Model) -> Iterator[str]:
-    """Yield the samples about the whole run."""
+def _of_run(model: Model) -> Iterator[om.Family]:
+    """Yield the metrics of the whole run."""
     about = om.labels(
         {
             "run_id": model.run_id,
@@ -77,50 +71,43 @@ def _run(model: Model) -> Iterator[str]:
         }
     )
     told = "Always 1; the labels name the run and the profiles that judged its hosts."
-    yield from _family("logdisk_run_info", told, [(about, 1)])
-    certified, failed = int(model.fleet["certified"]), int(model.fleet["gate_failed"])
-    yield from _family("logdisk_run_certified", "Whether the run certifies all of its hosts.", [("", certified)])
-    yield from _family("logdisk_run_gate_failed", "Whether the gate stops the run.", [("", failed)])
+    yield "logdisk_run_info", told, [(about, 1)], int
+    for name, told in (
+        ("certified", "Whether the run certifies all of its hosts."),
+        ("gate_failed", "Whether the gate stops the run."),
+    ):
+        yield f"logdisk_run_{name}", told, [("", model.fleet[name])], int
 
 
-def _verdicts(model: Model, hosts: Labelled, every: bool) -> Iterator[str]:
-    known = (*WORST_FIRST, *filter(None, [model.kind.without_verdict]))
-    yield om.family("logdisk_run_verdict", "Whether this is the verdict on the volume.")
-    for host, own in hosts:
-        yield om.states("logdisk_run_verdict", own, "verdict", known if every else (host.verdict,), host.verdict)
-    certified = ((own, int(host.certified)) for host, own in hosts)
-    yield from _family("logdisk_run_volume_certified", "Whether the run certifies the volume.", certified)
-
-
-def _certificates(hosts: Labelled) -> Iterator[str]:
-    return _family(
+def _of_hosts(hosts: Labelled, used: list[Used], every: bool) -> Iterator[om.Family]:
+    """Yield the metrics of each host."""
+    certified = "Whether the run certifies the volume."
+    yield "logdisk_run_volume_certified", certified, hosts, lambda host: int(host.certified)
+    yield (
         "logdisk_run_certificate_end_timestamp_seconds",
         "End of the last day on which the certificate of this run is valid.",
-        ((own, om.end_of_day_s(host.valid_until)) for host, own in hosts if host.valid_until),
+        hosts,
+        lambda host: om.end_of_day_s(host.valid_until) if host.valid_until else None,
     )
-
-
-def _margins(hosts: Labelled, used: list[Used], every: bool) -> Iterator[str]:
-    return _family(
+    yield (
         "logdisk_run_limit_margin_ratio",
         "Share of a limit that its worst row leaves unused: 0.25 is a quarter, 0 is the limit itself, below 0 it is "
         "broken.",
-        (
-            (f"{own},{_limit_labels(limit)}", 1 - share)
-            for (_host, own), limits in zip(hosts, used, strict=True)
+        [
+            (f"{own},{_limit_labels(limit)}", share)
+            for (own, _host), limits in zip(hosts, used, strict=True)
             for share, limit in limits[: None if every else 1]
-        ),
+        ],
+        lambda share: 1 - share,
     )
-
-
-def _capacities(hosts: Labelled) -> Iterator[str]:
     found = [
         (f"{own},{om.labels({'load_unit': host.capacity.load_unit})}", host.capacity.highest_passed or 0)
-        for host, own in hosts
+        for own, host in hosts
         if host.capacity
     ]
     told = "The highest load at which the volume met all limits, 0 if it met them at no load; the label names the unit."
-    return _family("logdisk_run_capacity", told, found) if found else iter(())
+    if found:
+        yield "logdisk_run_capacity", told, found, int
 
 
 def _limit_labels(limit: LimitEntry) -> str:
@@ -134,19 +121,12 @@ def _rows(model: Model, hosts: Labelled, used: list[Used], every: bool) -> Itera
     yield om.family("logdisk_run_latency_seconds", latency, om.SUMMARY)
     for own, figures in _steps(hosts, used, every):
         yield "".join(_latencies(own, figures))
-    yield from _family(
-        "logdisk_run_throughput_bytes_per_second",
-        rate,
-        (
-            (own, figures["bytes_per_s"])
-            for own, figures in _steps(hosts, used, every)
-            if figures["bytes_per_s"] is not None
-        ),
-    )
+    name, steps = "logdisk_run_throughput_bytes_per_second", _steps(hosts, used, every)
+    yield from om.gauges([(name, rate, steps, lambda figures: figures["bytes_per_s"])])
 
 
 def _steps(hosts: Labelled, used: list[Used], every: bool) -> Iterator[tuple[str, dict[str, Any]]]:
-    for (host, own), limits in zip(hosts, used, strict=True):
+    for (own, host), limits in zip(hosts, used, strict=True):
         place = None if every else _nearest_its_limit(host, limits)
         for dummy, figures in host.results():
             if figures["worker"] == ALL_WORKERS and place in (None, _place_of(figures)):

@@ -17,7 +17,7 @@ from ..causes.groups import causes
 from ..charts.axes import thinned
 from ..figures import count_words, figure_titles, figures_of, judged_series, shown_figures, step_cell
 from ..folding import shorten
-from ..headroom import capacity_lines, headroom_lines, worst_use, worst_use_text
+from ..headroom import capacity_lines, headroom_lines, worst_use_text
 from ..model import Host, Model
 from ..overview import counts_of
 from ..terminal import DETAIL, MOST_LINES, TABLE, fit, head
@@ -67,9 +67,7 @@ def _lines(model: Model) -> Iterator[str]:
 def _kept(model: Model) -> Iterator[str]:
     """Yield the basis of a pass: the figure closest to its limit, the margins, how long it is valid, and what to do
     next."""
-    use = worst_use(model)
-    if use:
-        yield f"  limits   {worst_use_text(use, alone=len(model.hosts) == 1)}"
+    yield from (f"  limits   {text}" for text in [worst_use_text(model)] if text)
     yield from (f"  headroom {line}" for line in headroom_lines(model))
     if not model.fleet["certified"]:
         return  # the causes already say why, and what to do

@@ -7,11 +7,8 @@ sizes."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
-
-from markupsafe import Markup
 
 from ....module_utils._units import format_count, format_duration, format_number
 from ..._numerics.likeness import FEWEST_ALIKE, likeness
@@ -85,25 +82,14 @@ def level(cell: Cell) -> str:
     return "half" if used <= 0.5 else "most" if used <= 0.8 else "near"
 
 
-@dataclass(frozen=True, slots=True)
-class LimitUse:
-    """The picture of the fleet on the first screen, with a mark for each host.
+def limit_use_of(model: Model) -> dict[str, Any] | None:
+    """Return the picture of the fleet on the first screen, with a mark for each host, under the names that
+    page/header.html.j2 uses; None if there is a single host or if no host has a figure.
 
-    ``keys``: the CSS class of each kind of marks, and what it means. ``worst``: the worst hosts with their numbers and
+    ``marks``: the CSS class of each kind of marks, and what it means. ``worst``: the worst hosts with their numbers and
     the shares of a limit that they use; ``more_over`` more hosts break a limit. ``without_figure``: hosts without a
     mark, with their numbers and verdicts, and ``more_without`` more.
     """
-
-    picture: Markup
-    keys: list[tuple[str, str]]
-    worst: list[tuple[str, int, str]]
-    more_over: int
-    without_figure: list[tuple[str, int, str]]
-    more_without: int
-
-
-def limit_use_of(model: Model) -> LimitUse | None:
-    """Return the picture of the fleet, or None if there is a single host or if no host has a figure."""
     found = [(number, host, used[0][0]) for number, host in enumerate(model.hosts, 1) if (used := used_limits(host))]
     if len(model.hosts) < 2 or not found:
         return None
@@ -120,14 +106,14 @@ def limit_use_of(model: Model) -> LimitUse | None:
         f"{format_count(over)} of them use more than the limit; the most is {share_text(found[0][2])}"
     )
     uses = [(host.verdict, share) for number, host, share in found]
-    return LimitUse(
-        limit_use_chart(uses, label),
-        _mark_keys({verdict for verdict, _share in uses}),
-        worst,
-        max(0, over - len(shown)),
-        named,
-        unnamed,
-    )
+    return {
+        "picture": limit_use_chart(uses, label),
+        "marks": _mark_keys({verdict for verdict, _share in uses}),
+        "worst": worst,
+        "more_over": max(0, over - len(shown)),
+        "without_figure": named,
+        "more_without": unnamed,
+    }
 
 
 def _mark_keys(verdicts: set[str]) -> list[tuple[str, str]]:
@@ -184,10 +170,9 @@ def _judged_streams(hosts: Iterable[Host]) -> dict[SeriesKey, str]:
     its response."""
     kinds: dict[SeriesKey, set[str]] = {}
     for host in hosts:
-        for limit, span in zip(host.limits, host.spans, strict=True):
-            if limit["unit"] == "ns" and not limit["hard"]:
-                for key in span.series:
-                    kinds.setdefault(key, set()).add(str(limit["metric"]).partition("_")[0])
+        for limit, span in host.duration_limits():
+            for key in span.series:
+                kinds.setdefault(key, set()).add(str(limit["metric"]).partition("_")[0])
     order = dict.fromkeys(
         (figures["stream"], figures["operation"]) for host in hosts for dummy, figures in host.results()
     )
@@ -214,32 +199,19 @@ def _tightest(model: Model, metric: str, step: Step, key: SeriesKey | None = Non
     )
 
 
-@dataclass(frozen=True, slots=True)
-class VolumeClass:
-    """A class of similar volumes: its hosts, the median of their mean latencies over the block sizes, the range, and
-    which volumes differ from the median and by how much."""
-
-    name: str
-    count: int
-    middle: str
-    lowest: str
-    highest: str
-    departing: list[str]
-    too_few: bool
-
-
-def classes_of(hosts: Sequence[Host]) -> list[VolumeClass]:
-    """Return the classes of the volumes that were measured, the largest first."""
+def classes_of(hosts: Sequence[Host]) -> list[dict[str, Any]]:
+    """Return the classes of similar volumes that were measured, the largest first: the number of volumes, the median of
+    their mean latencies over the block sizes, the range, and which volumes differ from the median and by how much."""
     members: dict[str, dict[str, dict[Any, float]]] = {}
     for host in hosts:
         means = {step: cell.mean_ns for step, cell in cells(host).items() if cell.mean_ns}
         if means and host.volume_class:
             members.setdefault(host.volume_class, {})[host.label] = means
     found = [_class(name, volumes) for name, volumes in members.items()]
-    return sorted((each for each in found if each), key=lambda each: (-each.count, each.name))
+    return sorted((each for each in found if each), key=lambda each: (-each["count"], each["name"]))
 
 
-def _class(name: str, volumes: dict[str, dict[Any, float]]) -> VolumeClass | None:
+def _class(name: str, volumes: dict[str, dict[Any, float]]) -> dict[str, Any] | None:
     common = set.intersection(*(set(means) for means in volumes.values()))
     if not common:
         return None
@@ -249,8 +221,13 @@ def _class(name: str, volumes: dict[str, dict[Any, float]]) -> VolumeClass | Non
     departing = sorted(alike.conspicuous.items(), key=lambda item: -item[1])
     named = [f"{brief(label)} ({_departure(share)})" for label, share in departing[:_NAMED]]
     named += [f"and {format_count(len(departing) - _NAMED)} more"] if len(departing) > _NAMED else []
-    middle, lowest, highest = map(format_duration, (alike.middle, alike.lowest, alike.highest))
-    return VolumeClass(name, len(volumes), middle, lowest, highest, named, len(volumes) < FEWEST_ALIKE)
+    return {
+        "name": name,
+        "count": len(volumes),
+        **{key: format_duration(getattr(alike, key)) for key in ("middle", "lowest", "highest")},
+        "departing": named,
+        "too_few": len(volumes) < FEWEST_ALIKE,
+    }
 
 
 def _departure(share: float) -> str:

@@ -17,8 +17,7 @@ from ..._run.verdicts import PASS
 from ..changes import compared_rows, figure_text, percent, row_text
 from ..charts.distribution import distribution_charts
 from ..charts.dots import first_pass_charts, worker_charts
-from ..charts.latency import latency_charts
-from ..charts.load import capacity_chart, load_charts
+from ..charts.latency import capacity_chart, latency_charts, load_chart, load_charts
 from ..charts.rows import ChangeAxis, change_picture, change_scale, limit_bar
 from ..charts.seconds import seconds_charts
 from ..estimates import estimate_section
@@ -161,10 +160,18 @@ def _initial_write(host: Host) -> str:
 def _latency_charts(host: Host) -> list[Markup]:
     """Return charts of the measured figures over block sizes or loads, and percentiles, for hosts whose tables were
     read. The workers of a stream are not compared."""
-    over_load = (load_charts, distribution_charts, first_pass_charts)
-    over_size = (latency_charts, distribution_charts, worker_charts, first_pass_charts)
-    drawn = (over_load if host.words.layout.over_load else over_size) if host.intervals else ()
-    return [chart for draw in drawn for chart in draw(host)]
+    if not host.intervals:
+        return []
+    if host.words.layout.over_load:
+        return [*load_charts(host), *distribution_charts(host), *first_pass_charts(host)]
+    over_load = load_chart(host, "latency_p99")
+    return [
+        *latency_charts(host),
+        *distribution_charts(host),
+        *worker_charts(host),
+        *([over_load] if over_load else []),
+        *first_pass_charts(host),
+    ]
 
 
 def _charted_seconds(host: Host) -> Sequence[Mapping[str, Any]]:

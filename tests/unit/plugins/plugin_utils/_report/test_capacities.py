@@ -11,7 +11,7 @@ import json
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.capacity import shown_capacity
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.load import capacity_chart
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.latency import capacity_chart
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.headroom import SHOWN, capacity_lines
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import build_model
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord

@@ -75,7 +75,7 @@ def test_charts_and_causes_are_about_commits(rendered):
     assert "Latency of commits over message size, 1 app." in page and "Dashed: limit of p99 1 ms" in page
     assert (
         "Share of commits that took no longer" in page
-        and "with 60 instead of 1 app, p99 is 1.1 ms instead of 820 us" in page
+        and "2 KiB: 820 us at 1 application and 1.1 ms at 60 applications, and" in page
     )
     assert "all together commit 3.72 MB/s instead of 5 MB/s" in page and "Latency of commits over message size" in page
     assert "The dotted line shows this" not in page

@@ -15,12 +15,11 @@ import xml.etree.ElementTree as ET
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.consequences import (
-    Excess,
-    consequence_of_stream,
+    consequence_of,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.groups import causes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.distribution import distribution_charts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.load import capacity_chart, load_charts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.latency import capacity_chart, load_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import (
     cells,
     fidelity_of,
@@ -313,7 +312,7 @@ def test_many_streams_and_loads_have_charts_of_those_that_limits_judge_around_th
 )
 def test_what_follows_is_said_of_those_who_wait(metric, stream, operation, values, expected):
     rows = [[JudgedRow(8192, 8, "all", value, stream, operation)] for value in values]
-    assert consequence_of_stream(Excess(metric, rows, operation, stream), words_of("threads")) == expected
+    assert consequence_of(words_of("threads"), metric, rows, operation, stream) == expected
 
 
 def test_causes_name_the_criterion_the_stream_and_the_load(model):

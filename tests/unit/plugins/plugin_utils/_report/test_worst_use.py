@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.headroom import (
     share_text,
-    worst_use,
+    used_limits,
     worst_use_text,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import Host, build_model
@@ -37,22 +37,20 @@ def host(name, *limits, load_unit="queue managers"):
 
 
 def told(*hosts):
-    use = worst_use(SimpleNamespace(hosts=hosts))
-    return use and worst_use_text(use, alone=len(hosts) == 1)
+    return worst_use_text(SimpleNamespace(hosts=hosts))
 
 
 def test_the_largest_share_of_all_limits_on_all_hosts():
     near = host("db07", limit("latency_mean", 0.2e6, 1e6), limit("latency_p99", 1.5e6, 2e6))
     rate = limit("bytes_per_s", 500e6, 250e6, "min", "bytes/s")
-    use = worst_use(SimpleNamespace(hosts=[host("db06", rate), near]))
-    assert (use.host, use.limit, use.value, use.share, use.step) == (near, near.limits[1], 1.5e6, 0.75, (1, 65536))
+    assert used_limits(near) == [(0.75, near.limits[1]), (0.2, near.limits[0])]
     assert told(host("db06", rate), near) == "the worst uses 75 % of its limit (p99 at 64 KiB) on db07"
     assert told(near) == "it uses at most 75 % of any limit (p99 at 64 KiB)"
 
 
 @pytest.mark.parametrize("hosts", [[], [host("db01")], [host("db01", limit("latency_p99", None, 2e6))]])
 def test_nothing_is_said_if_nothing_was_judged(hosts):
-    assert told(*hosts) is None
+    assert told(*hosts) == ""
 
 
 @pytest.mark.parametrize(
@@ -86,5 +84,4 @@ def test_the_step_of_a_stream():
 
 
 def test_the_load_is_named_if_there_are_several(rendered):
-    use = worst_use(build_model(rendered("certified")))
-    assert worst_use_text(use).endswith(" with 2 queue managers) on db08")
+    assert worst_use_text(build_model(rendered("certified"))).endswith(" with 2 queue managers) on db08")

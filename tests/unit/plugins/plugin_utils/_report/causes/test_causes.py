@@ -10,7 +10,7 @@ import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.machines import doubles
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import advice
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.consequences import Excess, consequence_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.consequences import consequence_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.groups import causes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes.limits import _besides
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import JudgedRow, build_model
@@ -18,6 +18,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.kinds import KINDS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import PASS, rank
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import words_of
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 
 SMALL = {"max": "64K"}
@@ -344,12 +345,12 @@ def test_the_preflight_of_an_observation_advises_as_the_observation_does(tmp_pat
 )
 def test_what_follows_from_a_broken_limit_is_in_figures(metric, rows, consequence):
     judged = [[JudgedRow(size, 1, "QM1", value) for size, value in host] for host in rows]
-    said = consequence_of(Excess(metric, judged))
+    said = consequence_of(words_of("queue managers"), metric, judged)
     assert consequence in said and bool(consequence) == bool(said)
 
 
 def test_what_several_queue_managers_reach_is_theirs_together():
-    assert consequence_of(Excess("bytes_per_s", [[JudgedRow(1 << 20, 4, "all", 90e6)]])).startswith(
+    assert consequence_of(words_of("queue managers"), "bytes_per_s", [[JudgedRow(1 << 20, 4, "all", 90e6)]]).startswith(
         "4 queue managers together cannot log more than 90 MB/s"
     )
 

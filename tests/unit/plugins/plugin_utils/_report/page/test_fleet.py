@@ -73,13 +73,13 @@ def test_a_strip_has_every_host_and_the_tightest_limits_that_judge_it(tmp_path):
 def test_a_class_names_who_departs_from_its_median(tmp_path):
     model = fleet(tmp_path, [200_000] * 9 + [210_000, 900_000, 200_000], ["gold"] * 11 + ["tin"])
     gold, tin = classes_of(model.hosts)
-    assert (gold.name, gold.count, gold.departing) == ("gold", 11, ["db10 (196 % slower)"])
-    assert (tin.name, tin.too_few, tin.departing) == ("tin", True, [])
+    assert (gold["name"], gold["count"], gold["departing"]) == ("gold", 11, ["db10 (196 % slower)"])
+    assert (tin["name"], tin["too_few"], tin["departing"]) == ("tin", True, [])
 
 
 def test_hosts_without_a_class_of_their_own_are_alike_by_device_and_file_system(tmp_path):
     (only,) = classes_of(fleet(tmp_path, [200_000, 300_000]).hosts)
-    assert only.name == "Example Disk, xfs"
+    assert only["name"] == "Example Disk, xfs"
 
 
 def test_only_what_tells_hosts_apart_can_be_filtered(tmp_path):
@@ -110,9 +110,9 @@ def test_the_baseline_is_told_in_a_few_words(tmp_path):
 
 def test_the_picture_names_the_hosts_that_it_does_not_show(tmp_path):
     use = limit_use_of(build_model(runs.every_verdict(tmp_path)))
-    assert {(name, verdict) for name, number, verdict in use.without_figure} == {
+    assert {(name, verdict) for name, number, verdict in use["without_figure"]} == {
         ("gone", "unreachable"),
         ("broken", "error"),
         ("never", "missing"),
     }
-    assert use.keys == [("passes", "passes"), ("fails", "fails"), ("neither", "inconclusive or warn")]
+    assert use["marks"] == [("passes", "passes"), ("fails", "fails"), ("neither", "inconclusive or warn")]
