@@ -33,10 +33,10 @@ from ..figures import (
     RowKey,
     changes,
     class_of,
+    comparable_with_newest,
     is_imported,
     row_order,
     rows_of,
-    why_incomparable,
 )
 from ..result import wrong_dates
 from ..states import volumes
@@ -204,10 +204,7 @@ def _certificate_data(entry: Entry, content: Content, before: Content | None) ->
 def _series(group: str, contents: Sequence[Content], figure: str) -> _Series:
     """Return the values of a figure in all certificates. A certificate is used if it can be compared with the newest
     one that can be compared at all."""
-    reference = next(
-        (content for content in reversed(contents) if not why_incomparable(content, content, figure)), None
-    )
-    reasons = [why_incomparable(content, content if reference is None else reference, figure) for content in contents]
+    reference, reasons = comparable_with_newest(contents, figure)
     by_certificate = [rows_of(content, figure) for content in contents]
     rows = sorted({row for rows in by_certificate for row in rows}, key=row_order)
     known = reference or {}

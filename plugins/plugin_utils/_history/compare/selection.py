@@ -9,9 +9,8 @@ from __future__ import annotations
 import datetime
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 from ..._run.directory import RunDirectory
 from ..._run.files import absolute
@@ -35,12 +34,6 @@ class Selection:
     terms: tuple[str, ...]
     entries: dict[str, Entry] = field(default_factory=dict)
     made: dict[str, Certificate] = field(default_factory=dict)
-
-    def contents(self, history: History, wanted: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the contents of some of the certificates, in the order of their SHA-256."""
-        stored = [sha256 for sha256 in wanted if sha256 not in self.made]
-        known = dict(zip(stored, history.contents(stored)))
-        return [known[sha256] if sha256 in known else self.made[sha256].content for sha256 in wanted]
 
 
 def select(history: History, terms: Iterable[str]) -> Selection:

@@ -11,7 +11,7 @@ from typing import cast
 
 from ..._history.before import note_what_was_known
 from ..._history.certificate import Certificate, Entry
-from ..._history.compare.regression import hold_against_baseline
+from ..._history.compare.against_baseline import hold_against_baseline
 from ..._history.planned import planned_by
 from ..._history.power_cuts import look_up
 from ..._history.result import Result
