@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from .._judge.judged_records import can_be_compared, wanted_cuts
@@ -108,8 +107,7 @@ def look_up(directory: RunDirectory) -> None:
     try:
         with open_history(run["history"].get("place") or "") as history:
             found = {
-                folder: said_of(current(cuts_of(history, record), run), wanted[folder])
-                for folder, record in records.items()
+                folder: said_of(cuts_of(history, record), wanted[folder], run) for folder, record in records.items()
             }
     except HistoryError as error:
         found = {
@@ -122,37 +120,17 @@ def look_up(directory: RunDirectory) -> None:
             directory.power_cuts.write(folder, said)
 
 
-@dataclass(frozen=True)
-class Current:
-    """The results of a volume, oldest first. The results in ``expired`` are too old to be valid on the day of a run,
-    according to its ``valid_days``."""
-
-    results: Sequence[Result]
-    expired: Sequence[Result] = ()
-    valid_days: int = 0
-
-
-def current(results: Sequence[Result], run: Mapping[str, Any]) -> Current:
-    """Return the results, together with those that have expired. They expire as certificates do, except for a loss and
-    the result that cleared it."""
-    valid_days, day = (run.get("policy") or {}).get("valid_days"), str(run.get("created_at") or "")[:10]
-    if not isinstance(valid_days, int) or not day:
-        return Current(results)
-    return Current(
-        results,
-        [result for result in results if result.verdict == PASS and kept_until(result, valid_days).isoformat() < day],
-        valid_days,
-    )
-
-
-def said_of(known: Current, wanted: int) -> dict[str, Any] | None:
-    """Return the conclusion from the results of a volume if the given number of cuts without a loss is required; None
-    if there is no conclusion.
+def said_of(results: Sequence[Result], wanted: int, run: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the conclusion from the results of a volume, oldest first, on the day of a run if the given number of cuts
+    without a loss is required; None if there is no conclusion.
 
     If there is a loss that counts, it decides. Otherwise, the newest run that kept everything in enough cuts and has
-    not expired decides.
+    not expired decides. Cuts expire as certificates do, except for a loss and the result that cleared it.
     """
-    loss = standing_loss(known.results, wanted)
+    valid_days, day = (run.get("policy") or {}).get("valid_days"), str(run.get("created_at") or "")[:10]
+    kept = [result for result in results if result.verdict == PASS]
+    expired = [each for each in kept if isinstance(valid_days, int) and day > kept_until(each, valid_days).isoformat()]
+    loss = standing_loss(results, wanted)
     if loss:
         enough = max(wanted, loss.data["cuts"], 1)
         until = (
@@ -160,24 +138,23 @@ def said_of(known: Current, wanted: int) -> dict[str, Any] | None:
             f"{'cut' if enough == 1 else 'cuts'}"
         )
         return _said(FAIL, f"a power cut {_of(loss)} lost acknowledged writes: {loss.data['reason']}; {until}", loss)
-    kept = [result for result in known.results if result.verdict == PASS]
     for result in reversed(kept):
-        if result.data["cuts"] >= wanted and result not in known.expired:
+        if result.data["cuts"] >= wanted and result not in expired:
             return _said(
                 PASS, f"Power cuts {_of(result)}: {result.data['claim']} {result.data['tests']}".strip(), result
             )
     if not wanted:
         return None
     most = max(
-        (result for result in kept if result not in known.expired), key=lambda result: result.data["cuts"], default=None
+        (result for result in kept if result not in expired), key=lambda result: result.data["cuts"], default=None
     )
     said = (
         f"the largest number in one run of this volume is {most.data['cuts']}"
         if most
         else "none is known for this volume"
     )
-    if known.expired and not most:
-        said = f"those {_of(known.expired[-1])} expired on {kept_until(known.expired[-1], known.valid_days)}"
+    if expired and not most:
+        said = f"those {_of(expired[-1])} expired on {kept_until(expired[-1], valid_days)}"
     return _said(
         INCONCLUSIVE,
         f"the profile requires {wanted} power cuts without a loss, and {said}: run "

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 from ..._run.directory import RunDirectory
 from ..._run.run_files import RunDirectoryError
-from ..planned import PLAN
+from ..result import PLAN
 from .filing import certificates_of
 from .history import History
 
