@@ -15,9 +15,8 @@ from .._run.record import HostRecord, host_label
 from .._run.table_reader import printable
 from .._run.verdicts import GOOD
 from .._run.volume_identity import identity_of_record
-from .certificate import Entry
 from .standing import standing_fact, standing_facts_text
-from .states import volumes
+from .states import of_machine
 from .store.filing import make_certificate
 from .store.history import History, HistoryError
 from .store.open import open_history
@@ -75,14 +74,9 @@ def _standing(directory: RunDirectory, folder: str, record: HostRecord, history:
     identity = identity_of_record(record)
     if identity is None or record.verdict not in GOOD:
         return ""
-    entries = [
-        entry
-        for entry in history.of_volume(identity.volume_id)
-        if entry.disk_id == identity.disk_id and entry.run_id != directory.run["run_id"]
-    ]
     boot_id = record.facts.get("boot_id")
-    own = {printable(record.host)}
-    entries = [entry for volume in volumes(entries) if _is_of(volume.entries, own, boot_id) for entry in volume.entries]
+    entries = of_machine(history.of_volume(identity.volume_id), record.host, boot_id, identity.disk_id)
+    entries = [entry for entry in entries if entry.run_id != directory.run["run_id"]]
     fact = standing_fact(entries, history.revocations())
     if fact is None or WRONG_DATA not in fact.volume_facts.split():
         return ""
@@ -93,11 +87,6 @@ def _standing(directory: RunDirectory, folder: str, record: HostRecord, history:
         f"it {standing_facts_text(fact)}, and this run read nothing back: only a run with sweep_verify: "
         "true that passes clears that"
     )
-
-
-def _is_of(entries: tuple[Entry, ...], hosts: set[str], boot_id: object) -> bool:
-    """Return whether entries are about the machine of a host, and not about a clone."""
-    return any(entry.host in hosts or (boot_id and entry.boot_id == boot_id) for entry in entries)
 
 
 def _last_places(directory: RunDirectory, records: list[HostRecord], history: History) -> dict[tuple[str, str], str]:

@@ -159,6 +159,19 @@ def volumes(entries: Iterable[Entry]) -> list[Volume]:
     return [volume for identity, own in by_id.items() for volume in _machines(*identity, own)]
 
 
+def of_machine(entries: Iterable[Entry], host: str, boot_id: str | None, disk_id: str | None) -> list[Entry]:
+    """Return those entries of a volume that are about its present content at the machine of a host, oldest first.
+    Entries of clones are not included."""
+    known = volumes(entry for entry in entries if entry.disk_id == disk_id)
+    name = printable(host)
+    own = (
+        volume
+        for volume in known
+        if any(entry.host == name or (boot_id and entry.boot_id == boot_id) for entry in volume.entries)
+    )
+    return sorted((entry for volume in own for entry in volume.entries), key=lambda entry: entry.order)
+
+
 def _machines(volume_id: str, disk_id: str | None, entries: list[Entry]) -> Iterator[Volume]:
     """Yield a volume for each machine among the entries of one identity."""
     machines: list[tuple[set[str], set[str]]] = []

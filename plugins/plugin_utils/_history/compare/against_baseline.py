@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Compares the volumes of a run with their baselines, and writes the result beside their records. baseline.py selects
+"""Compares the volumes of a run with their baselines, and writes the result beside their records. selection.py selects
 the certificates, and class_comparison.py compares them."""
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from ..figures import IMPORTED, LATENCY_MEAN, RATES, THROUGHPUT, row_order, why_
 from ..store.filing import make_certificate
 from ..store.history import History, HistoryError
 from ..store.open import open_history
-from .baseline import comparable_with, counting_with, earlier_periods, last_baseline, own_entries
 from .change import NON_INFERIOR, WORSE, HostChange, count_runs
 from .class_comparison import Reading, VolumeRuns, compare_volumes, kind_of
+from .selection import comparable_with, counting_with, earlier_periods, last_baseline, own_entries
 
 MOST_TOGETHER = 50
 """A volume is compared together with so many of its class."""

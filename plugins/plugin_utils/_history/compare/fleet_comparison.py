@@ -19,10 +19,9 @@ from ..._run.table_reader import printable
 from ..._run.verdicts import INCONCLUSIVE
 from ..certificate import ROW_KEYS, Entry, newest_of_each_run
 from ..store.history import History
-from .baseline import MOST_EARLIER
 from .change import NON_INFERIOR, WORSE, ClassChange, HostChange
 from .class_comparison import ALPHA, Compared, Reading, VolumeRuns, compare_volumes
-from .selection import Selection, SelectionError
+from .selection import MOST_EARLIER, Selection, SelectionError
 
 SCHEMA_VERSION = 1
 OUTCOMES = (WORSE, INCONCLUSIVE, NON_INFERIOR)

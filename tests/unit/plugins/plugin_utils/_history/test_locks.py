@@ -17,10 +17,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.problems import host_states, problems_by_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.status_txt import status_prom, status_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.filing import certificates_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.filing import certificates_of, import_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import HistoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.upkeep import import_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.record import lock_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.states import pair_problems, pair_states
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.measurement.memory import planned_by

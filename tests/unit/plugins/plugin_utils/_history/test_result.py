@@ -13,8 +13,8 @@ import tempfile
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.machines import clock_of_hosts, disagree
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.baseline import comparable_with
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.fleet_drift import fleet_drift
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.selection import comparable_with
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import status_json
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.problems import problems_by_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.result import wrong_dates

@@ -16,9 +16,9 @@ import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import kept
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.filing import import_runs, prune
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import JUDGED, HistoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.upkeep import import_runs, prune
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import with_seal
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import gate, history
