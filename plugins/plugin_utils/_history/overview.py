@@ -18,9 +18,9 @@ from .._run.kinds import KINDS
 from .._run.table_reader import printable
 from .certificate import Entry
 from .figures import changes
-from .power_cuts import kept_until
 from .problems import Problem, grouped, host_states, sentence_of
 from .result import Result, facts, wrong_dates
+from .standing import kept_until
 from .states import Status, Today, days_left
 from .store.history import History
 

@@ -22,9 +22,8 @@ from .._judge.effect import ATTEMPT, CERTIFIES, FAILS
 from .._run.record import host_label
 from .._run.table_reader import printable
 from .certificate import Entry
-from .power_cuts import CutResults, newest_kept, standing_loss
 from .result import Result
-from .standing import standing_fact
+from .standing import CutResults, newest_kept, standing_fact, standing_loss
 
 FAILED = "failed"
 EXPIRED = "expired"

@@ -13,8 +13,8 @@ from typing import Any, cast
 from ..._history.before import note_what_was_known
 from ..._history.certificate import Certificate, Entry
 from ..._history.compare.against_baseline import hold_against_baseline
-from ..._history.power_cuts import look_up
 from ..._history.result import PLAN, Result
+from ..._history.standing import look_up
 from ..._history.store.filing import make_certificate
 from ..._judge.effect import ATTEMPT, CERTIFIES
 from ..._judge.host import SKIPPED

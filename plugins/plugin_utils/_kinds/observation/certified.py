@@ -20,9 +20,8 @@ from ....module_utils import _units
 from ..._estimate.line import NoLine, fit_line
 from ..._history.certificate import Entry
 from ..._history.figures import is_imported
-from ..._history.power_cuts import cuts_of, standing_loss
 from ..._history.result import Result
-from ..._history.standing import standing_fact, standing_facts_text
+from ..._history.standing import cuts_of, standing_fact, standing_facts_text, standing_loss
 from ..._history.states import EXPIRED, FAILED, REVOKED, SUPERSEDED, VALID, Today, entry_states, of_machine
 from ..._history.store.history import History, HistoryError
 from ..._history.store.open import open_history

@@ -20,8 +20,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.status_txt 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.filing import certificates_of, import_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import HistoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.memory import pair_problems, pair_states
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.record import lock_record
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.states import pair_problems, pair_states
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.measurement.memory import planned_by
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render

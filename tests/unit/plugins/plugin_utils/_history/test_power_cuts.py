@@ -12,7 +12,7 @@ import itertools
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import Cut
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.power_cuts import (
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.standing import (
     CutResults,
     said_of,
 )
