@@ -26,11 +26,10 @@ import time
 from collections.abc import Iterator
 
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate, fingerprint
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import changed_since
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import status_json
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.power_cuts import KIND as POWER_CUTS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import changed_since, status_json
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.problems import problems_by_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.result import Result
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.standing import KIND as POWER_CUTS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.status_txt import status_prom, status_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import PASSWORD_VARIABLE, open_history

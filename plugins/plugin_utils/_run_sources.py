@@ -73,7 +73,7 @@ class RunSources:
             }
             found.update((run.run["run_id"], run) for run in named)
             kept = self._tried(lambda: history.kept_runs(workflows)) or [] if history else []
-            for run_id in sorted({each.run_id for each in kept} - set(found)):
+            for run_id in sorted(set(kept) - set(found)):
                 run = self._tried(lambda run_id=run_id: fetch(history, run_id, self.fetched_dir))
                 found.update({run_id: run} if run else {})
         # Merged runs are not merged again.

@@ -7,6 +7,8 @@ previous run measured but this run did not."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from .._judge.judged_records import can_be_compared
 from .._records.host import note
 from .._run.directory import RunDirectory
@@ -15,9 +17,9 @@ from .._run.record import HostRecord, host_label
 from .._run.table_reader import printable
 from .._run.verdicts import GOOD
 from .._run.volume_identity import identity_of_record
-from .certificate import Entry
+from .result import Result
 from .standing import standing_fact, standing_facts_text
-from .states import volumes
+from .states import of_machine
 from .store.filing import make_certificate
 from .store.history import History, HistoryError
 from .store.open import open_history
@@ -31,25 +33,21 @@ def note_what_was_known(directory: RunDirectory) -> None:
     if not directory.is_test or run.get("merged_from") or run.get("history") is None:
         return
     records = {folder: directory.records.read(folder) for folder in directory.records.folders()}
+    compared = {folder: record for folder, record in records.items() if can_be_compared(record)}
     by_host: dict[str, list[HostRecord]] = {}
     for record in records.values():
         by_host.setdefault(record.host, []).append(record)
     try:
         with open_history(run["history"].get("place") or "") as history:
-            standing = {
-                folder: _standing(directory, folder, record, history)
-                for folder, record in records.items()
-                if can_be_compared(record)
-            }
-            plans = {
-                host: [each for each in plan if each.run_id != run["run_id"]] for host, plan in history.plans().items()
-            }
-            notes: dict[str, list[tuple[HostRecord, Finding]]] = {}
-            for host, own in by_host.items():
-                last = {
-                    (each.volume, each.path): each.run_id for each in plans.get(printable(host), [])
-                } or _last_places(directory, own, history)
-                notes[host] = _notes(own, last)
+            standing = {folder: _standing(directory, folder, record, history) for folder, record in compared.items()}
+            plans = history.plans()
+            notes = [
+                each
+                for own in by_host.values()
+                for each in _notes(
+                    own, _last_places(run["run_id"], own, plans.get(printable(own[0].host), ()), history)
+                )
+            ]
     except HistoryError as error:
         if not run["history"].get("required"):
             return  # storing the results fails as well, and says so
@@ -57,15 +55,11 @@ def note_what_was_known(directory: RunDirectory) -> None:
             "the history could not be read, so it is not known whether this volume was at another mount point before, "
             f"or what counts against it: {error}. Correct that, and measure it again"
         )
-        standing = {
-            folder: unknown if record.verdict in GOOD else ""
-            for folder, record in records.items()
-            if can_be_compared(record)
-        }
-        notes = {}
+        standing = {folder: unknown if record.verdict in GOOD else "" for folder, record in compared.items()}
+        notes = []
     for folder, reason in standing.items():
         directory.records.note_standing(records[folder].host, records[folder].volume, reason)
-    for record, found in (pair for pairs in notes.values() for pair in pairs):
+    for record, found in notes:
         note(directory, record.host, record.volume, [found])
 
 
@@ -75,14 +69,9 @@ def _standing(directory: RunDirectory, folder: str, record: HostRecord, history:
     identity = identity_of_record(record)
     if identity is None or record.verdict not in GOOD:
         return ""
-    entries = [
-        entry
-        for entry in history.of_volume(identity.volume_id)
-        if entry.disk_id == identity.disk_id and entry.run_id != directory.run["run_id"]
-    ]
     boot_id = record.facts.get("boot_id")
-    own = {printable(record.host)}
-    entries = [entry for volume in volumes(entries) if _is_of(volume.entries, own, boot_id) for entry in volume.entries]
+    entries = of_machine(history.of_volume(identity.volume_id), record.host, boot_id, identity.disk_id)
+    entries = [entry for entry in entries if entry.run_id != directory.run["run_id"]]
     fact = standing_fact(entries, history.revocations())
     if fact is None or WRONG_DATA not in fact.volume_facts.split():
         return ""
@@ -95,20 +84,20 @@ def _standing(directory: RunDirectory, folder: str, record: HostRecord, history:
     )
 
 
-def _is_of(entries: tuple[Entry, ...], hosts: set[str], boot_id: object) -> bool:
-    """Return whether entries are about the machine of a host, and not about a clone."""
-    return any(entry.host in hosts or (boot_id and entry.boot_id == boot_id) for entry in entries)
-
-
-def _last_places(directory: RunDirectory, records: list[HostRecord], history: History) -> dict[tuple[str, str], str]:
-    """Return the name and mount point of each volume that an earlier run measured, with the last such run. This is used
-    for hosts without a known plan."""
+def _last_places(
+    run_id: str, records: Iterable[HostRecord], plan: Iterable[Result], history: History
+) -> dict[tuple[str, str], str]:
+    """Return the name and mount point of each volume of a host that its last plan contains or, if no other run has a
+    known plan, that an earlier run measured, each with that run."""
+    planned = {(each.volume, each.path): each.run_id for each in plan if each.run_id != run_id}
+    if planned:
+        return planned
     found, revoked = {}, history.revocations()
     for record in records:
         entries = [
             entry
             for entry in history.of_name(record.host, record.volume)
-            if entry.identity and entry.run_id != directory.run["run_id"] and entry.sha256 not in revoked
+            if entry.identity and entry.run_id != run_id and entry.sha256 not in revoked
         ]
         if entries:
             found[entries[-1].volume, entries[-1].path] = entries[-1].run_id

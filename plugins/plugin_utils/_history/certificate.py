@@ -30,7 +30,7 @@ from .._run.kinds import DEFAULT
 from .._run.moment import MOMENT, is_moment
 from .._run.profiles import can_certify, profile_data, profile_key
 from .._run.record import HostRecord
-from .._run.shapes import Items, Keys, Maybe, Where, check, check_schema, misfit, named
+from .._run.shapes import Items, Keys, Maybe, Where, check, check_schema
 from .._run.table_reader import printable
 from .._run.tables import Tables
 from .._run.verdicts import WORST_FIRST
@@ -404,11 +404,9 @@ def _check(content: Any) -> None:
     if not isinstance(content, dict):
         raise CertificateError("the certificate is not an object")
     check_schema(content, SCHEMA_VERSION, lambda words: CertificateError(f"the certificate {words}"))
-    lacking = misfit(content, _SHAPE)
-    if lacking is not None or (content["effect"] == CERTIFIES) != (content["valid_until"] is not None):
-        raise CertificateError(
-            f"the certificate lacks a field, or contains one of the wrong type: {named(lacking or 'valid_until')}"
-        )
+    check(content, _SHAPE, _lacking)
+    if (content["effect"] == CERTIFIES) != (content["valid_until"] is not None):
+        raise _lacking("valid_until")
     check(
         content,
         _COMPARED,
@@ -427,6 +425,10 @@ def _check(content: Any) -> None:
         for key, form in (("judged_at", MOMENT), ("valid_from", "%Y-%m-%d"), ("valid_until", "%Y-%m-%d"))
     ):
         raise CertificateError("the certificate contains a malformed time")
+
+
+def _lacking(part: str) -> CertificateError:
+    return CertificateError(f"the certificate lacks a field, or contains one of the wrong type: {part}")
 
 
 def _text(value: Any) -> str:

@@ -7,7 +7,7 @@ certificates can be compared."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -123,6 +123,19 @@ def why_incomparable(content: Content, other: Content, figure: str = LATENCY_MEA
         if ours.get(name, "") != theirs.get(name, "")
     )
     return f"it was measured with another {', '.join(differing)}" if differing else ""
+
+
+def comparable_with_newest(
+    contents: Sequence[Content], figure: str, excluded: Sequence[str] = ()
+) -> tuple[Content | None, list[str]]:
+    """Return the newest of a volume's certificates (oldest first) that can be compared at all, None if there is none,
+    and for each certificate the reason why it cannot be compared with that one, or "" if it can. ``excluded`` are
+    reasons that are already known."""
+    known = list(excluded) or [""] * len(contents)
+    pairs = list(zip(contents, known))
+    usable = (content for content, reason in reversed(pairs) if not (reason or why_unusable(content, figure)))
+    newest = next(usable, None)
+    return newest, [reason or why_incomparable(content, newest or content, figure) for content, reason in pairs]
 
 
 def changes(before: Content, after: Content) -> list[Change]:

@@ -29,6 +29,10 @@ from .._run.run_files import RunDirectoryError
 from .._run.table_reader import printable
 from .._run.verdicts import GOOD, INCONCLUSIVE
 
+PLAN = "plan"
+"""The kind of a result that only says that a volume must be certified. The mount point is empty if the run did not find
+it, and the date is empty if it is malformed."""
+
 
 @dataclass(frozen=True)
 class Result:

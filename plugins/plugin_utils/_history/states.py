@@ -22,9 +22,8 @@ from .._judge.effect import ATTEMPT, CERTIFIES, FAILS
 from .._run.record import host_label
 from .._run.table_reader import printable
 from .certificate import Entry
-from .power_cuts import CutResults, newest_kept, standing_loss
 from .result import Result
-from .standing import standing_fact
+from .standing import CutResults, newest_kept, standing_fact, standing_loss
 
 FAILED = "failed"
 EXPIRED = "expired"
@@ -157,6 +156,19 @@ def volumes(entries: Iterable[Entry]) -> list[Volume]:
         if entry.identity:
             by_id.setdefault((entry.identity, entry.disk_id), []).append(entry)
     return [volume for identity, own in by_id.items() for volume in _machines(*identity, own)]
+
+
+def of_machine(entries: Iterable[Entry], host: str, boot_id: str | None, disk_id: str | None) -> list[Entry]:
+    """Return those entries of a volume that are about its present content at the machine of a host, oldest first.
+    Entries of clones are not included."""
+    known = volumes(entry for entry in entries if entry.disk_id == disk_id)
+    name = printable(host)
+    own = (
+        volume
+        for volume in known
+        if any(entry.host == name or (boot_id and entry.boot_id == boot_id) for entry in volume.entries)
+    )
+    return sorted((entry for volume in own for entry in volume.entries), key=lambda entry: entry.order)
 
 
 def _machines(volume_id: str, disk_id: str | None, entries: list[Entry]) -> Iterator[Volume]:

@@ -15,8 +15,8 @@ from typing import Any
 from .._fleet.progress import say
 from .._history.mqldt.import_files import Origin, import_mqldt
 from .._history.states import day_of
+from .._history.store.filing import import_runs, prune
 from .._history.store.history import History
-from .._history.store.upkeep import import_runs, prune
 from .._history_action import HISTORY, HistoryAction
 from .._run.files import absolute
 from .._run.record import DEFAULT_VOLUME

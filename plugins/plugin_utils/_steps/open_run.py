@@ -36,8 +36,7 @@ from .._fleet.settings import (
 )
 from .._fleet.upload import check_url
 from .._fleet.watching import check_endpoint
-from .._history.compare.baseline import named_certificates
-from .._history.compare.selection import SelectionError
+from .._history.compare.selection import SelectionError, named_certificates
 from .._history.store.history import OPENED, HistoryError
 from .._history.store.kept import keep_if_asked
 from .._history.store.open import open_history, place_of, try_history

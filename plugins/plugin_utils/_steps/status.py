@@ -15,10 +15,9 @@ from .._fleet.follow_up import playbook_command, playbooks_in
 from .._fleet.outcome import STATUS, make_outcome, one_message
 from .._fleet.progress import say
 from .._fleet.volumes import volume_names
-from .._history.changed import changed_since
-from .._history.overview import status_json
-from .._history.power_cuts import KIND as POWER_CUTS
+from .._history.overview import changed_since, status_json
 from .._history.problems import problems_by_host
+from .._history.standing import KIND as POWER_CUTS
 from .._history.states import Today, day_of, fleet_status
 from .._history.status_txt import status_prom, status_text
 from .._history_action import (

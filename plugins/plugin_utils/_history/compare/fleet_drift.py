@@ -13,11 +13,10 @@ from __future__ import annotations
 
 import datetime
 import math
-from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..._numerics.likeness import likeness
 from ..._run.files import fingerprint
@@ -33,10 +32,10 @@ from ..figures import (
     RowKey,
     changes,
     class_of,
+    comparable_with_newest,
     is_imported,
     row_order,
     rows_of,
-    why_incomparable,
 )
 from ..result import wrong_dates
 from ..states import volumes
@@ -60,49 +59,37 @@ _Kind = tuple[str, str, str, str]
 these in common."""
 
 
-@dataclass
-class _Series:
-    """One figure of a volume: for each row, its value in each certificate, scaled so that higher is worse, and the
-    reasons why some certificates are not used."""
+class _Row(NamedTuple):
+    """A row of a series: its value in each certificate, scaled so that higher is worse, the indexes of the certificates
+    that are used, and the change points among these."""
+
+    values: list[float | None]
+    places: list[int]
+    points: list[ChangePoint]
+
+
+class _Series(NamedTuple):
+    """One figure of a volume, and the reasons why some certificates are not used."""
 
     figure: str
     kind: _Kind
     left_out: dict[int, str]
-    rows: dict[RowKey, list[float | None]]
-    points: dict[RowKey, list[ChangePoint]] = field(default_factory=dict)
+    rows: dict[RowKey, _Row]
 
-    def judged(self, row: RowKey) -> list[int]:
-        """Return the indexes of the certificates that are used."""
-        return [place for place, value in enumerate(self.rows[row]) if value is not None and place not in self.left_out]
-
-    def figures(self, row: RowKey) -> list[float]:
-        return [value for place, value in enumerate(self.rows[row]) if value is not None and place not in self.left_out]
-
-    def moved(self, row: RowKey, margin: float) -> list[ChangePoint]:
-        """Return the change points of a row. They are computed only once."""
-        if row not in self.points:
-            self.points[row] = change_points(self.figures(row), margin=margin)
-        return self.points[row]
-
-    def newest(self) -> dict[RowKey, float]:
-        """Return the figures of the newest certificate that is used."""
-        last = max((place for row in self.rows for place in self.judged(row)), default=None)
-        return (
-            {}
-            if last is None
-            else {row: value for row, values in self.rows.items() if (value := values[last]) is not None}
-        )
+    @property
+    def places(self) -> list[int]:
+        """The indexes of the certificates that are used for a row, oldest first."""
+        return sorted({place for row in self.rows.values() for place in row.places})
 
 
-@dataclass
-class _Volume:
+class _Volume(NamedTuple):
     """A host's volume with the certificates that have figures, oldest first, as plain data."""
 
     host: str
     volume: str
-    group: str = ""
-    certificates: list[dict[str, Any]] = field(default_factory=list)
-    series: list[_Series] = field(default_factory=list)
+    group: str
+    certificates: list[dict[str, Any]]
+    series: list[_Series]
 
 
 def fleet_drift(
@@ -122,12 +109,12 @@ def fleet_drift(
     entries = [entry for entry in history.between() if entry.sha256 not in revoked]
     misdated = [entry for entry in entries if entry.misdated and entry.host in names]
     dated = [entry for entry in entries if not entry.misdated]
-    read = [_read(history, own, figure) for own in _series_of_entries(dated, names, since or {})]
-    found = [volume for volume in read if volume.certificates]
+    read = (_read(history, own, figure, margin) for own in _series_of_entries(dated, names, since or {}))
+    found = [volume for volume in read if volume]
     if not found:
         raise HistoryError(f"the history {history.place} contains no certificate with figures of these hosts")
     kinds = {kind: _watch(members, margin) for kind, members in _by_kind(found).items()}
-    judged = [_volume_data(volume, kinds, margin) for volume in found]
+    judged = [_volume_data(volume, kinds) for volume in found]
     judged.sort(key=lambda each: (STATES.index(each["state"]), each["host"], each["volume"]))
     return {
         "schema": SCHEMA_VERSION,
@@ -167,24 +154,23 @@ def _series_of_entries(
         yield newest_of_each_run(entry for entry in own if entry.judged_at >= first)
 
 
-def _read(history: History, entries: Sequence[Entry], figure: str) -> _Volume:
+def _read(history: History, entries: Sequence[Entry], figure: str, margin: float) -> _Volume | None:
     """Return a volume with its series: one for the figure and, if results were imported, one for the throughput,
-    because no other imported figure can be used."""
+    because no other imported figure can be used. None if no certificate has figures."""
     contents = history.contents([entry.sha256 for entry in entries])
     with_rows = [(entry, content) for entry, content in zip(entries, contents) if content["rows"]]
     if not with_rows:
-        return _Volume("", "")
-    newest = with_rows[-1][0]
-    volume = _Volume(newest.host, newest.volume)
+        return None
+    newest, certificates = with_rows[-1][0], []
     before: Content | None = None
     for entry, content in with_rows:
-        volume.certificates.append(_certificate_data(entry, content, before))
+        certificates.append(_certificate_data(entry, content, before))
         before = before if is_imported(content) else content
-    volume.group = class_of(before or with_rows[-1][1])
-    kept = [content for dummy, content in with_rows]
+    group = class_of(before or with_rows[-1][1])
+    kept = [content for _entry, content in with_rows]
     figures = dict.fromkeys([figure, THROUGHPUT] if any(map(is_imported, kept)) else [figure])
-    volume.series = [series for each in figures if (series := _series(volume.group, kept, each)).rows]
-    return volume
+    series = [series for each in figures if (series := _series(group, kept, each, margin)).rows]
+    return _Volume(newest.host, newest.volume, group, certificates, series)
 
 
 def _certificate_data(entry: Entry, content: Content, before: Content | None) -> dict[str, Any]:
@@ -201,19 +187,19 @@ def _certificate_data(entry: Entry, content: Content, before: Content | None) ->
     }
 
 
-def _series(group: str, contents: Sequence[Content], figure: str) -> _Series:
+def _series(group: str, contents: Sequence[Content], figure: str, margin: float) -> _Series:
     """Return the values of a figure in all certificates. A certificate is used if it can be compared with the newest
     one that can be compared at all."""
-    reference = next(
-        (content for content in reversed(contents) if not why_incomparable(content, content, figure)), None
-    )
-    reasons = [why_incomparable(content, content if reference is None else reference, figure) for content in contents]
+    reference, reasons = comparable_with_newest(contents, figure)
     by_certificate = [rows_of(content, figure) for content in contents]
-    rows = sorted({row for rows in by_certificate for row in rows}, key=row_order)
+    rows = {}
+    for key in sorted({key for found in by_certificate for key in found}, key=row_order):
+        values = [found.get(key) for found in by_certificate]
+        used = {place: value for place, value in enumerate(values) if value is not None and not reasons[place]}
+        rows[key] = _Row(values, list(used), change_points(list(used.values()), margin=margin))
     known = reference or {}
     kind = (group, figure, str(known.get("method_version")), fingerprint(known.get("parameters")))
-    left_out = {place: reason for place, reason in enumerate(reasons) if reason}
-    return _Series(figure, kind, left_out, {row: [values.get(row) for values in by_certificate] for row in rows})
+    return _Series(figure, kind, {place: reason for place, reason in enumerate(reasons) if reason}, rows)
 
 
 # Judging.
@@ -240,9 +226,6 @@ class _ClassNights:
         is_accepted = self.accepted.get(volume, "") >= self.decline.since.isoformat()
         return is_accepted or newest - self.decline.level > limit
 
-    def places_of(self, volume: str, nights: Iterable[int]) -> list[int]:
-        return [self.places[night][volume] for night in nights]
-
 
 def _by_kind(found: Iterable[_Volume]) -> dict[_Kind, dict[str, tuple[_Volume, _Series]]]:
     """Return the series that can be compared with one another, by volume."""
@@ -259,7 +242,7 @@ def _watch(members: Mapping[str, tuple[_Volume, _Series]], margin: float) -> _Cl
     runs: dict[str, dict[str, int]] = {}
     began: dict[str, str] = {}
     for label, (volume, series) in members.items():
-        for place in sorted({place for row in series.rows for place in series.judged(row)}):
+        for place in series.places:
             certificate = volume.certificates[place]
             runs.setdefault(certificate["run_id"], {})[label] = place
             began[certificate["run_id"]] = min(
@@ -278,7 +261,7 @@ def _watch(members: Mapping[str, tuple[_Volume, _Series]], margin: float) -> _Cl
         for label, (volume, dummy) in members.items()
     }
     figures = [
-        {label: _figures_at(members[label][1], place, periods[label][place], margin) for label, place in night.items()}
+        {label: _figures_at(members[label][1], place, periods[label][place]) for label, place in night.items()}
         for night in places
     ]
     dates = [datetime.date.fromisoformat(day[:10]) for day in days]
@@ -293,18 +276,13 @@ def _watch(members: Mapping[str, tuple[_Volume, _Series]], margin: float) -> _Cl
     return _ClassNights(days, places, watched, decline, accepted)
 
 
-def _figures_at(series: _Series, place: int, period: int, margin: float) -> dict[RowKey, Figure]:
-    found = {}
-    for row, values in series.rows.items():
-        value = values[place]
-        if value is not None:
-            judged = series.judged(row)
-            found[row] = Figure(
-                math.log(value),
-                bisect_right([judged[point.place] for point in series.moved(row, margin)], place),
-                period,
-            )
-    return found
+def _figures_at(series: _Series, place: int, period: int) -> dict[RowKey, Figure]:
+    """Return the figures of a certificate that is used, each with the number of change points until then."""
+    return {
+        key: Figure(math.log(value), sum(row.places[point.place] <= place for point in row.points), period)
+        for key, row in series.rows.items()
+        if (value := row.values[place]) is not None
+    }
 
 
 def _nights_data(kind: _Kind, class_nights: _ClassNights) -> Iterator[dict[str, Any]]:
@@ -334,9 +312,9 @@ def _decline_data(kind: _Kind, decline: Decline) -> dict[str, Any]:
     }
 
 
-def _volume_data(volume: _Volume, kinds: Mapping[_Kind, _ClassNights], margin: float) -> dict[str, Any]:
+def _volume_data(volume: _Volume, kinds: Mapping[_Kind, _ClassNights]) -> dict[str, Any]:
     label = host_label(volume.host, volume.volume)
-    series = [_series_data(each, kinds[each.kind], label, margin) for each in volume.series]
+    series = [_series_data(each, kinds[each.kind], label) for each in volume.series]
     rows = [row for each in series for row in each["rows"]]
     return {
         "host": volume.host,
@@ -349,25 +327,24 @@ def _volume_data(volume: _Volume, kinds: Mapping[_Kind, _ClassNights], margin: f
     }
 
 
-def _series_data(series: _Series, class_nights: _ClassNights, label: str, margin: float) -> dict[str, Any]:
+def _series_data(series: _Series, class_nights: _ClassNights, label: str) -> dict[str, Any]:
     return {
         "figure": series.figure,
         "left_out": [{"place": place, "reason": reason} for place, reason in series.left_out.items()],
-        "rows": [_row_data(series, row, class_nights, label, margin) for row in series.rows],
+        "rows": [_row_data(series, key, row, class_nights, label) for key, row in series.rows.items()],
     }
 
 
-def _row_data(series: _Series, row: RowKey, class_nights: _ClassNights, label: str, margin: float) -> dict[str, Any]:
+def _row_data(series: _Series, key: RowKey, row: _Row, class_nights: _ClassNights, label: str) -> dict[str, Any]:
     """Return the result for one row. Certificates are given by their indexes."""
-    places, watched = series.judged(row), class_nights.watched
-    found = class_nights.places_of(label, watched.conspicuous.get((label, row), ()))
-    limit = watched.limits.get((label, row))
-    own = limit is None or class_nights.is_own(label, math.log(series.rows[row][places[-1]] or 1.0), limit[1])
-    points = series.moved(row, margin)
+    places, watched = row.places, class_nights.watched
+    found = [class_nights.places[night][label] for night in watched.conspicuous.get((label, key), ())]
+    limit = watched.limits.get((label, key))
+    own = limit is None or class_nights.is_own(label, math.log(row.values[places[-1]] or 1.0), limit[1])
     as_measured = _inverted if series.figure in RATES else float
     return {
-        **dict(zip(ROW_KEYS, row)),
-        "values": [None if value is None else as_measured(value) for value in series.rows[row]],
+        **dict(zip(ROW_KEYS, key)),
+        "values": [None if value is None else as_measured(value) for value in row.values],
         "judged": len(places),
         "usual": as_measured(math.exp(limit[0])) if limit else None,
         "limit": as_measured(math.exp(limit[1])) if limit else None,
@@ -375,7 +352,8 @@ def _row_data(series: _Series, row: RowKey, class_nights: _ClassNights, label: s
         "newest_is_conspicuous": own and bool(places) and places[-1] in found,
         "gates": own and len(places) >= IN_A_ROW and set(places[-IN_A_ROW:]) <= set(found),
         "change_points": [
-            {**asdict(point), "place": places[point.place], "place_before": places[point.place - 1]} for point in points
+            {**asdict(point), "place": places[point.place], "place_before": places[point.place - 1]}
+            for point in row.points
         ],
     }
 
@@ -430,9 +408,12 @@ def _classes(found: Iterable[_Volume], figure: str, margin: float) -> Iterator[d
     members: dict[_Kind, dict[str, dict[RowKey, float]]] = {}
     for volume in found:
         for series in volume.series:
-            newest = series.newest()
-            if series.figure == figure and newest:
-                members.setdefault(series.kind, {})[host_label(volume.host, volume.volume)] = newest
+            if series.figure == figure and series.places:
+                members.setdefault(series.kind, {})[host_label(volume.host, volume.volume)] = {
+                    key: value
+                    for key, row in series.rows.items()
+                    if (value := row.values[series.places[-1]]) is not None
+                }
     for kind, figures in sorted(members.items()):
         common = set.intersection(*map(set, figures.values()))
         if len(figures) < 2 or not common:

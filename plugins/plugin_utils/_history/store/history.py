@@ -20,7 +20,6 @@ import datetime
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ..._judge.effect import ATTEMPT
@@ -31,8 +30,7 @@ from ..._run.record import DEFAULT_VOLUME
 from ..._run.table_reader import printable
 from ..certificate import Certificate, CertificateError, Entry
 from ..figures import IMPORTED
-from ..planned import PLAN
-from ..result import Result
+from ..result import PLAN, Result
 from .schema import SCHEMA_VERSION, STATEMENTS
 
 PATIENCE_S = 60.0
@@ -63,36 +61,9 @@ class _UndoneError(Exception):
     """Raised to end a trial transaction."""
 
 
-@dataclass(frozen=True)
-class Revocation:
-    """A revocation: who withdrew a certificate, when, and why."""
-
-    sha256: str
-    revoked_at: str
-    revoked_by: str
-    reason: str
-
-
 OPENED, STARTED, JUDGED = range(3)
 """The stage of a run when it was stored: before its hosts were contacted, while they were being measured, or with its
 report."""
-
-
-@dataclass(frozen=True)
-class KeptRun:
-    """A run directory that the history keeps: the stage of the run, when it was opened, and, if known, the job to which
-    it belongs.
-
-    Values that come from the run are untrusted text.
-    """
-
-    sha256: str
-    run_id: str
-    stage: int
-    kept_at: str
-    created_at: str
-    job_id: str
-    workflow_job_id: str
 
 
 # A result that is already in the history keeps the date that it has there.
@@ -410,11 +381,11 @@ class History(abc.ABC):
             self._execute_many(_REVOKE, [(sha256, *values) for sha256 in wanted])
         return len(wanted)
 
-    def revocations(self) -> dict[str, Revocation]:
-        """Return the revocations, by the SHA-256 of the certificate."""
+    def revocations(self) -> dict[str, dict[str, str]]:
+        """Return by whom, when and why certificates were revoked, in the form of status.json, by their SHA-256."""
         with self._reported("cannot be read"):
             rows = self._execute("SELECT sha256, revoked_at, revoked_by, reason FROM logdisk_revocations").fetchall()
-        return {row[0]: Revocation(*row) for row in rows}
+        return {row[0]: dict(zip(("at", "by", "reason"), row[1:])) for row in rows}
 
     def prune(self, before: datetime.date) -> int:
         """Remove the entries and observations that were judged before a day, and return their number. Entries that
@@ -443,36 +414,35 @@ class History(abc.ABC):
                 "DELETE FROM logdisk_kept_runs WHERE run_id = ? AND stage <= ? AND sha256 <> ?", (run_id, stage, sha256)
             )
 
-    def kept_runs(self, workflow_job_ids: Iterable[str]) -> list[KeptRun]:
-        """Return the stored archives of runs of workflows, the newest of each run, in the order in which the runs were
-        opened."""
+    def kept_runs(self, workflow_job_ids: Iterable[str]) -> list[str]:
+        """Return the IDs of the stored runs of workflows, in the order in which the runs were opened."""
         wanted = sorted(set(workflow_job_ids) - {""})
-        return self._kept(f"workflow_job_id IN ({', '.join('?' * len(wanted))})", wanted) if wanted else []
+        if not wanted:
+            return []
+        sql = f"""
+            SELECT run_id FROM logdisk_kept_runs WHERE workflow_job_id IN ({", ".join("?" * len(wanted))})
+            GROUP BY run_id ORDER BY max(created_at), run_id
+        """
+        with self._reported("cannot be read"):
+            return [run_id for (run_id,) in self._execute(sql, wanted).fetchall()]
 
     def kept_run(self, run_id: str) -> bytes:
         """Return the newest archive of a run."""
-        kept = self._kept("run_id = ?", [run_id])
-        if not kept:
+        newest = "WHERE run_id = ? ORDER BY stage DESC, kept_at DESC, sha256 DESC LIMIT 1"
+        with self._reported("cannot be read"):
+            found = self._execute(f"SELECT sha256, archive FROM logdisk_kept_runs {newest}", (run_id,)).fetchall()
+        if not found:
             raise HistoryError(
                 f"the history {self.place} does not contain the report of the run {run_id!r}: it only keeps "
                 "reports of runs with gate_keep_report: true"
             )
-        with self._reported("cannot be read"):
-            found = self._execute(
-                "SELECT archive FROM logdisk_kept_runs WHERE sha256 = ?", (kept[0].sha256,)
-            ).fetchall()
-        if not found or hashlib.sha256(found[0][0]).hexdigest() != kept[0].sha256:
+        ((sha256, archive),) = found
+        if hashlib.sha256(archive).hexdigest() != sha256:
             raise HistoryError(
                 f"the history {self.place} is damaged: the report of the run {run_id} differs from the one that was "
                 "kept"
             )
-        return bytes(found[0][0])
-
-    def _kept(self, condition: str, values: Sequence[Any]) -> list[KeptRun]:
-        with self._reported("cannot be read"):
-            sql = f"SELECT {_KEPT_COLUMNS} FROM logdisk_kept_runs WHERE {condition} ORDER BY stage, kept_at, sha256"
-            newest = {row[1]: KeptRun(*row) for row in self._execute(sql, values).fetchall()}
-        return sorted(newest.values(), key=lambda kept: (kept.created_at, kept.run_id))
+        return bytes(archive)
 
     def prune_kept_runs(self, before: datetime.date) -> int:
         """Remove the run directories of runs that were opened before a day and have no entry left,

@@ -20,10 +20,9 @@ from ....module_utils import _units
 from ..._estimate.line import NoLine, fit_line
 from ..._history.certificate import Entry
 from ..._history.figures import is_imported
-from ..._history.power_cuts import cuts_of, standing_loss
 from ..._history.result import Result
-from ..._history.standing import standing_fact, standing_facts_text
-from ..._history.states import EXPIRED, FAILED, REVOKED, SUPERSEDED, VALID, Today, entry_states
+from ..._history.standing import cuts_of, standing_fact, standing_facts_text, standing_loss
+from ..._history.states import EXPIRED, FAILED, REVOKED, SUPERSEDED, VALID, Today, entry_states, of_machine
 from ..._history.store.history import History, HistoryError
 from ..._history.store.open import open_history
 from ..._judge.effect import ATTEMPT, CERTIFIES
@@ -138,8 +137,10 @@ def find(record: HostRecord, history: History, today: datetime.date) -> Certifie
     """Return the most informative certificate for the volume of a record: one that is valid today, or else the newest
     one, or else a test that did not certify."""
     identity = identity_of_record(record)
-    entries = _of_machine(record, history.of_volume(identity.volume_id)) if identity else []
-    entries = [entry for entry in entries if identity and entry.disk_id == identity.disk_id]
+    boot_id = record.facts.get("boot_id")
+    entries = (
+        of_machine(history.of_volume(identity.volume_id), record.host, boot_id, identity.disk_id) if identity else []
+    )
     matched_by = "identity" if entries else "name"
     entries = entries or [entry for entry in history.of_name(record.host, record.volume) if _may_be_at(identity, entry)]
     revoked = history.revocations()
@@ -158,13 +159,6 @@ def find(record: HostRecord, history: History, today: datetime.date) -> Certifie
             )
             return Certified(entry, state, words, matched_by, means, _slowest(content), bool(content["disturbances"]))
     return None
-
-
-def _of_machine(record: HostRecord, entries: Sequence[Entry]) -> list[Entry]:
-    """Return the entries of a volume that are about the same machine:
-    machines that were cloned share the identity of their volumes."""
-    boot_id = record.facts.get("boot_id") or None
-    return [entry for entry in entries if entry.host == record.host or entry.boot_id == boot_id]
 
 
 def _means(content: Mapping[str, Any]) -> dict[int, list[tuple[float, float]]]:

@@ -14,16 +14,15 @@ from pathlib import Path
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import status_json
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.planned import planned_by
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.problems import host_states, problems_by_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.status_txt import status_prom, status_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.filing import certificates_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.filing import certificates_of, import_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import HistoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.upkeep import import_runs
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.memory import pair_problems, pair_states
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.record import lock_record
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.states import pair_problems, pair_states
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.measurement.memory import planned_by
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.status_html import render_status

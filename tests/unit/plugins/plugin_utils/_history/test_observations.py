@@ -15,8 +15,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview im
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.problems import problems_by_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.status_txt import status_text
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.filing import import_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.upkeep import import_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import ATTEMPT, FAILS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.observation.memory import observed_volumes
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.observation.record import observed

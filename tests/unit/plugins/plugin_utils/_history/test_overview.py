@@ -10,8 +10,6 @@ import datetime
 import json
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import Since
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import Change
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import status_json
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.problems import host_states, problems_by_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import (
@@ -21,7 +19,6 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states impo
     fleet_status,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.status_txt import status_prom, status_text
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import Revocation
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import ATTEMPT, FAILS
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import made_up
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history.made_up import entry
@@ -37,10 +34,14 @@ HOSTS = ["attempted", "expired", "expiring", "failed", "unknown", "valid"]
 
 
 CHANGED = {
-    ("valid", "log", "/var/mqm/log", "silver"): Since(
-        EXPIRED,
-        (Change("kernel", "6.1\x1b", "x" * 99), *(Change(f"fact{number}", number, 0) for number in range(1, 7))),
-    )
+    ("valid", "log", "/var/mqm/log", "silver"): {
+        "certificate": EXPIRED.sha256,
+        "judged_at": EXPIRED.judged_at,
+        "changes": [
+            {"name": "kernel", "before": "6.1\x1b", "after": "x" * 99},
+            *({"name": f"fact{number}", "before": number, "after": 0} for number in range(1, 7)),
+        ],
+    }
 }
 
 
@@ -330,12 +331,12 @@ def test_the_screen_says_what_changed():
         "-> 0, fact4 4 -> 0, and 2 more"
     )
     assert "valid" in text[-2] and "changed" not in status_text(
-        status_json(FLEET, HOSTS, {}, TODAY, {}, {key: Since(EXPIRED, ()) for key in CHANGED})
+        status_json(FLEET, HOSTS, {}, TODAY, {}, {key: {**since, "changes": []} for key, since in CHANGED.items()})
     )
 
 
 def test_programs_get_every_volume():
-    revocation = Revocation(VALID.sha256, "2026-05-02T00:00:00Z", "ops", "recalled")
+    revocation = {"at": "2026-05-02T00:00:00Z", "by": "ops", "reason": "recalled"}
     content = json.loads(
         json.dumps(
             status_json(

@@ -12,10 +12,8 @@ import itertools
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._durability.cut import Cut
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.power_cuts import (
-    Current,
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.standing import (
     CutResults,
-    current,
     said_of,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.filing import certify, store
@@ -217,7 +215,7 @@ def result(verdict, cuts, number):
 )
 def test_a_loss_or_else_the_newest_run_with_enough_cuts_decides(history, wanted, verdict):
     results = [result(*each, number) for number, each in enumerate(history, 1)]
-    assert said_of(Current(results), wanted)["verdict"] == verdict
+    assert said_of(results, wanted, {})["verdict"] == verdict
 
 
 @pytest.mark.parametrize(
@@ -234,7 +232,7 @@ def test_a_loss_or_else_the_newest_run_with_enough_cuts_decides(history, wanted,
 )
 def test_kept_cuts_expire_as_certificates_do_and_losses_never(history, day, wanted, verdict):
     results = [result(*each, number) for number, each in enumerate(history, 1)]
-    said = said_of(current(results, {"policy": {"valid_days": 20}, "created_at": f"{day}T10:00:00Z"}), wanted)
+    said = said_of(results, wanted, {"policy": {"valid_days": 20}, "created_at": f"{day}T10:00:00Z"})
     assert (said and said["verdict"]) == verdict
     if verdict == "inconclusive" and len(results) == 1:
         assert "and those of 2026-11-01 (run r1) expired on 2026-11-21: run playbooks/power_cut.yml" in said["reason"]

@@ -13,10 +13,9 @@ import tempfile
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.machines import clock_of_hosts, disagree
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.baseline import comparable_with
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.fleet_drift import fleet_drift
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.selection import comparable_with
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import status_json
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.planned import planned_by
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.problems import problems_by_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.result import wrong_dates
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
@@ -27,7 +26,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.postg
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.sqlite import SqliteHistory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge import merged_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import ATTEMPT, CERTIFIES, FAILS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.states import pair_states
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.memory import pair_states
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.measurement.memory import planned_by
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.drift import drift_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.status_html import render_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory

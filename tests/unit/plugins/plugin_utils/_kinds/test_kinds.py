@@ -110,7 +110,7 @@ NAMED_ELSEWHERE = {
     "_judge/judged_records.py": "a key of profiles has the name of a kind",
     "_run/lock_steps.py": "the same",
     "_history/problems.py": "a playbook has the name of a kind",
-    "_history/power_cuts.py": "writes that were lost fail a volume under every profile",
+    "_history/standing.py": "writes that were lost fail a volume under every profile",
     "_history/status_txt.py": "a playbook and a key of status.json have it",
     "_report/history/status_html.py": "the same key",
     "_run/findings.py": "a finding that explains a preflight",

@@ -8,7 +8,7 @@ entries."""
 from __future__ import annotations
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare import baseline
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare import selection as baseline
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import ATTEMPT
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history import made_up
 

@@ -11,8 +11,10 @@ import re
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.baseline import named_certificates
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.regression import hold_against_baseline
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.against_baseline import (
+    hold_against_baseline,
+)
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.selection import named_certificates
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import (
     LATENCY_MEAN,
     THROUGHPUT,

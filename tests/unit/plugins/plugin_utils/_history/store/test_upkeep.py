@@ -16,9 +16,9 @@ import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store import kept
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.filing import import_runs, prune
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import JUDGED, HistoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.upkeep import import_runs, prune
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import with_seal
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import gate, history
@@ -289,7 +289,7 @@ def test_each_request_is_told(runs, base, place):
     }
     with open_history(place) as opened:
         done, problems = history.keep(opened, {**asked, "report_dir": str(base)}, ["db07"])
-        assert [revocation.reason for revocation in opened.revocations().values()] == ["recalled"]
+        assert [revocation["reason"] for revocation in opened.revocations().values()] == ["recalled"]
     assert problems == [] and len(done) == 4
     assert "had 4 of 4 entries, and 0 were added" in done[0] and "1 run of db07/data, 1 added: 2019-05-04 " in done[1]
     assert "db08 (mq-log-silver) is revoked" in done[2] and "2 entries, 1 run directories and 0 reports" in done[3]

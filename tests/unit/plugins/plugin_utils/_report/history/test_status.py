@@ -10,12 +10,9 @@ import dataclasses
 import datetime
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.changed import Since, key_of
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.figures import Change
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import status_json
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.overview import key_of, status_json
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.problems import problems_by_host
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.states import Today, fleet_status
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import Revocation
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import ATTEMPT, FAILS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.status_html import (
     figures,
@@ -80,14 +77,19 @@ def status_of(names, healthy=False, unknown=()):
         if name in own and number % 5 == 4 and number < 200
     ]
     revoked = {
-        each.sha256: Revocation(each.sha256, f"{ago(1)}T09:00:00Z", "ops", "firmware recalled")
+        each.sha256: {"at": f"{ago(1)}T09:00:00Z", "by": "ops", "reason": "firmware recalled"}
         for each in entries
         if each.run_id == WITHDRAWN
     }
     lines = fleet_status(entries, revoked, TODAY, cuts)
     expected = [*names, *unknown]
     changed = {
-        key_of(line): Since(line.entry, (Change("kernel", "6.1.0-17", "6.12.0-3"),))
+        key_of(line): {
+            "certificate": line.entry.sha256,
+            "run_id": line.entry.run_id,
+            "judged_at": line.entry.judged_at,
+            "changes": [{"name": "kernel", "before": "6.1.0-17", "after": "6.12.0-3"}],
+        }
         for line in lines[:60:3]
         if line.entry
     }

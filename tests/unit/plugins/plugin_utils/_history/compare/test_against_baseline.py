@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from ansible_collections.mqops.logdisk.plugins.module_utils._units import format_duration
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.certificate import Certificate
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare import regression
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare import against_baseline, class_comparison
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.change import HostChange
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.compare.selection import SelectionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.filing import certificates_of
@@ -127,14 +127,14 @@ def test_a_host_that_became_slower_is_named_by_the_third_run_and_by_each_one_the
 
 
 def test_a_stream_with_sizes_of_its_own_is_compared_as_well(tmp_path, monkeypatch):
-    usual = regression.rows_of
+    usual = class_comparison.rows_of
 
     def with_own_sizes(content, figure):
         return {
             (None if size == SIZES[1] else size, *row): value for (size, *row), value in usual(content, figure).items()
         }
 
-    monkeypatch.setattr(regression, "rows_of", with_own_sizes)
+    monkeypatch.setattr(class_comparison, "rows_of", with_own_sizes)
     nights = Nights(tmp_path, ["h0"])
     nights.certify("")
     directory, dummy = nights.certify()
@@ -263,7 +263,9 @@ def test_a_named_baseline_may_be_of_the_disk_before_and_of_mqldt(four):
             {"block_size_bytes": size, "load_point": 1, "stream": "log", "operation": "write", "bytes_per_s": 1e6}
             for size in SIZES
         ]
+        profile = {"name": "mqldt", "version": 1}
         imported = {"source": "mqldt", "host": "h0", "volume_id": None, "method_version": None, "rows": rows}
+        imported["profile"] = profile
         verdict = {"verdict": "inconclusive", "effect": "attempt", "valid_from": None, "valid_until": None}
         old = Certificate.of_content({**made_up.certificate().content, **imported, **verdict, "parameters": {}})
         history.store([old])
@@ -413,9 +415,9 @@ def test_preflights_and_runs_that_ask_for_nothing_are_not_compared(four):
     ],
 )
 def test_sentences(change, sentence):
-    assert regression.reason_of(change, "latency_mean_ns", 0.1) == sentence
+    assert against_baseline.reason_of(change, "latency_mean_ns", 0.1) == sentence
 
 
 def test_a_throughput_that_is_worse_is_lower():
     change = HostChange("h", "worse", 3, 3, 0.25, 0.25, 0.25, (65536, 1, "log", "write"), 0.25)
-    assert "bytes_per_s is 20 % lower than in 3 runs before" in regression.reason_of(change, "bytes_per_s", 0.1)
+    assert "bytes_per_s is 20 % lower than in 3 runs before" in against_baseline.reason_of(change, "bytes_per_s", 0.1)
