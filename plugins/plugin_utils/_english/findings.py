@@ -124,7 +124,6 @@ _TEXTS: Mapping[str, Text | Mapping[str, Text]] = {
         "not measured": "this load point was not measured there",
     },
     findings.ELSEWHERE: lambda finding, words: f"{finding['on']}: {in_words(finding['finding'], words)}",
-    findings.NO_TABLES: "the tester [ended with status {status} and ]left no usable tables[: {text}]",
     findings.UNUSABLE_TABLES: f"{_STAGE}the tester's tables cannot be used: {{text}}",
     findings.UNMEASURED: _UNMEASURED,
     findings.SKIPPED: _UNMEASURED,

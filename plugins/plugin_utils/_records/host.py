@@ -93,15 +93,18 @@ runs."""
 
 def judge_record(
     record: HostRecord,
-    tables: Tables | None,
+    tables: Tables,
     profile: Profile,
     today: datetime.date,
     together: Mapping[str, Capacity] | None = None,
 ) -> dict[str, Any]:
-    """Return the judged part of a host's record, with its sentences. See :func:`judge_host`."""
-    return with_sentences(
-        judge_host(record, tables, profile, today, together), tables.words if tables else words_of(record.load_unit)
-    )
+    """Return the judged part of a measured record, with its sentences. See :func:`judge_host`."""
+    return with_sentences(judge_host(record, tables, profile, today, together), tables.words)
+
+
+def judge_error(error: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the judged part of a record that only states an ``error``, with its sentences."""
+    return with_sentences(unmeasured(finding_of_error(error)), words_of(""))
 
 
 def workload_facts(plan: dict[str, Any]) -> dict[str, Any]:
