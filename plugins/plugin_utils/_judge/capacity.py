@@ -103,11 +103,11 @@ class Capacity:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Capacity:
         """Return the object from the data that as_dict returned."""
-        return cls(data["load_unit"], tuple(map(_point_of, data["points"])))
-
-
-def _point_of(data: Mapping[str, Any]) -> Point:
-    return Point(data["load_point"], data["verdict"], data.get("finding"))
+        points = data["points"]
+        return cls(
+            data["load_unit"],
+            tuple(Point(point["load_point"], point["verdict"], point.get("finding")) for point in points),
+        )
 
 
 def text_of_load(load: float, load_unit: str) -> str:

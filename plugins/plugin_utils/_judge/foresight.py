@@ -92,35 +92,23 @@ def foresee_without_target(profile: Profile, target: Target | OperationsTarget |
 
 def _cannot_certify(profile: Profile, plan: Mapping[str, Any]) -> list[Finding]:
     """Return a note for each of the profile's requirements for certification that the plan does not meet."""
-    planned_s, planned_bytes, name = plan["sweep_duration"], plan["queue_manager_bytes"], profile.name
+    workload, planned_s, planned_bytes = (
+        plan[key] for key in ("workload_name", "sweep_duration", "queue_manager_bytes")
+    )
+    duration = {"required_s": profile.min_duration_s, "whole_s": plan["certify_s"], "planned_s": planned_s}
+    files = {"required_bytes": profile.min_footprint_bytes, "planned_bytes": planned_bytes}
     missing = [size for size in profile.block_sizes if size not in plan["block_sizes_bytes"]]
-    notes = []
-    if plan["workload_name"] != profile.workload:
-        notes.append(_foreseen("workload", profile=name, required=profile.workload, workload=plan["workload_name"]))
-    if planned_s < profile.min_duration_s:
-        notes.append(
-            _foreseen(
-                "duration",
-                profile=name,
-                required_s=profile.min_duration_s,
-                whole_s=plan["certify_s"],
-                planned_s=planned_s,
-            )
-        )
-    if planned_bytes < profile.min_footprint_bytes:
-        of_streams = plan["workload"] == STREAMS
-        notes.append(
-            _foreseen(
-                "small_files",
-                profile=name,
-                required_bytes=profile.min_footprint_bytes,
-                planned_bytes=planned_bytes,
-                of_streams=of_streams,
-            )
-        )
-    if missing:
-        notes.append(_foreseen("block_sizes", profile=name, missing_bytes=missing))
-    return notes
+    lacking = (
+        (workload != profile.workload, "workload", {"required": profile.workload, "workload": workload}),
+        (planned_s < profile.min_duration_s, "duration", duration),
+        (
+            planned_bytes < profile.min_footprint_bytes,
+            "small_files",
+            {**files, "of_streams": plan["workload"] == STREAMS},
+        ),
+        (missing, "block_sizes", {"missing_bytes": missing}),
+    )
+    return [_foreseen(cause, profile=profile.name, **data) for lacks, cause, data in lacking if lacks]
 
 
 def _too_short_for(limit: Limit, profile: Profile, rows: list[dict[str, Any]], planned_s: int) -> Finding | None:

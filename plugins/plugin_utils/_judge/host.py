@@ -284,19 +284,12 @@ def _too_small_a_ring(record: HostRecord, tables: Tables, profile: Profile) -> _
     None."""
     log_set_bytes = record.facts.get("queue_manager_log_set_bytes")
     log_set_bytes = log_set_bytes if isinstance(log_set_bytes, int) and tables.layout.of_mq else 0
-    if not profile.min_footprint_bytes and not log_set_bytes:
-        return None
-    sizes = {key: tables.number(key) for key in _FOOTPRINT_KEYS}
-    for key, size in sizes.items():
-        if size is None:
-            return {"cause": "not_in_run_csv", "key": key}
-    footprint_bytes = int(math.prod(sizes.values()))
+    footprint_bytes = int(math.prod(tables.number(key) or 0 for key in _FOOTPRINT_KEYS))
     for required_bytes, name in ((profile.min_footprint_bytes, profile.name), (log_set_bytes, None)):
         if footprint_bytes < required_bytes:
-            of_streams = tables.layout.by_stream
             return {
                 "cause": "small_files",
-                "of_streams": of_streams,
+                "of_streams": tables.layout.by_stream,
                 "footprint_bytes": footprint_bytes,
                 "required_bytes": required_bytes,
                 "profile": name,

@@ -82,7 +82,9 @@ def compare(limit: Limit, row: Row, evidence: Evidence | None = None) -> Compari
     """Decide whether a row shows that the limit is met, that it is broken, or neither. If there is evidence, the result
     is conclusive only if the evidence and the figure agree."""
     standing = _as_it_stands(limit, row)
-    if evidence is None or evidence.outcome == standing.outcome:
+    if evidence is None:
+        return standing
+    if evidence.outcome == standing.outcome:
         return replace(standing, evidence=evidence)
     return replace(standing, outcome=INCONCLUSIVE, evidence=replace(evidence, outcome=INCONCLUSIVE))
 

@@ -88,6 +88,8 @@ _LIMIT_KEYS = (
 )
 _ROW_KEYS = ("stream", "operation", "block_size", "message_size", "load_point")
 """The keys of a limit that determine which rows it judges."""
+_RANGES = {"block_size": _units.parse_size, "message_size": _units.parse_size, "load_point": _units.parse_count}
+"""Those of them that are ranges, and how their bounds are parsed."""
 _RANGE_KEYS = ("min", "max")
 _OF_WRITES = ("flush_", "response_", "ring_passes")
 _OPERATIONS = ("read", "write")
@@ -337,16 +339,6 @@ def _read_limit(data: Any, where: str) -> Limit:
         raise DefinitionError(f"{where}.hard {shown(hard)} must be true or false.")
     if hard and severity != FAIL:
         raise DefinitionError(f"{where}.severity must be {FAIL} if hard is true.")
-    given = [key for key in _ROW_KEYS if key in data]
-    if metric.scope == HIGHEST and "load_point" in data:
-        raise DefinitionError(
-            f"{where}.load_point is not allowed here: {metric.name} is judged at the highest load point that meets "
-            "all other limits."
-        )
-    if metric.scope in ONCE and given:
-        once = "is not a figure of a step" if metric.scope == OF_KIND else "is judged once for the whole run"
-        raise DefinitionError(f"{where}.{given[0]} is not allowed here: {metric.name} {once}.")
-    _check_rows(data, where)
     return Limit(
         metric=metric,
         bound=bound,
@@ -355,13 +347,9 @@ def _read_limit(data: Any, where: str) -> Limit:
         stated=stated,
         severity=severity,
         hard=hard,
-        block_size=_range(data, "block_size", _units.parse_size, where),
-        load_point=_range(data, "load_point", _units.parse_count, where),
         source=read_optional_text(data, "source", where),
-        message_size=_range(data, "message_size", _units.parse_size, where),
-        stream=_read_stream(data, metric, where),
-        operation=_read_operation(data, where),
         id=_read_id(data, where),
+        **_read_rows(data, metric, where),
     )
 
 
@@ -386,37 +374,25 @@ def _read_id(data: Mapping[str, Any], where: str) -> str:
     return value
 
 
-def _check_rows(data: Mapping[str, Any], where: str) -> None:
-    """Refuse combinations of keys that cannot apply to any row."""
-    stream = data.get("stream", LOG)
-    if "block_size" in data and ("message_size" in data or stream == COMMITS):
-        raise DefinitionError(
-            f"{where}.block_size is not allowed here: the steps of a commit run have message sizes; use message_size."
-        )
-    if "message_size" in data and stream not in (LOG, COMMITS):
-        raise DefinitionError(
-            f"{where}.message_size is not allowed here: only the steps of a commit run have message sizes, and its "
-            f"streams are {LOG} and {COMMITS}."
-        )
-    for key in ("block_size", "operation"):
-        if key in data and stream == ALL_STREAMS:
-            raise DefinitionError(
-                f"{where}.{key} is not allowed here: the stream {ALL_STREAMS} is the whole workload, with all "
-                "of its sizes and operations."
-            )
+_OF_THE_WHOLE = f"the stream {ALL_STREAMS} is the whole workload, with all of its sizes and operations."
+_OF_MESSAGES = "the steps of a commit run have message sizes; use message_size."
+_NOT_OF_STREAM = {
+    ("block_size", COMMITS): _OF_MESSAGES,
+    ("operation", COMMITS): f"the stream {COMMITS} has only commits.",
+    ("block_size", ALL_STREAMS): _OF_THE_WHOLE,
+    ("operation", ALL_STREAMS): _OF_THE_WHOLE,
+}
+"""Why a key cannot apply to any row of a stream."""
 
 
-def _read_operation(data: Mapping[str, Any], where: str) -> str:
-    operation = data.get("operation", "")
-    if "operation" in data and data.get("stream") == COMMITS:
-        raise DefinitionError(f"{where}.operation is not allowed here: the stream {COMMITS} has only commits.")
-    if "operation" in data and operation not in _OPERATIONS:
-        raise DefinitionError(f"{where}.operation {shown(operation)} is not one of {', '.join(_OPERATIONS)}.")
-    return operation
-
-
-def _read_stream(data: Mapping[str, Any], metric: Metric, where: str) -> str:
-    stream = data.get("stream", LOG)
+def _read_rows(data: Mapping[str, Any], metric: Metric, where: str) -> dict[str, Any]:
+    """Return the rows that a limit judges as arguments of Limit. Raises DefinitionError for keys that cannot apply to
+    any row."""
+    stream, operation = data.get("stream", LOG), data.get("operation", "")
+    for key in _ROW_KEYS:
+        why = _why_not_here(key, data, metric, stream) if key in data else ""
+        if why:
+            raise DefinitionError(f"{where}.{key} is not allowed here: {why}")
     if not isinstance(stream, str) or not _STREAM.match(stream):
         raise DefinitionError(
             f"{where}.stream {shown(stream)} must be the name of a stream (up to 32 letters, digits, dots, dashes and "
@@ -424,7 +400,24 @@ def _read_stream(data: Mapping[str, Any], metric: Metric, where: str) -> str:
         )
     if stream == COMMITS and metric.name.startswith(_OF_WRITES):
         raise DefinitionError(f"{where}.stream must not be {COMMITS} for {metric.name}, which commits do not have.")
-    return stream
+    if "operation" in data and operation not in _OPERATIONS:
+        raise DefinitionError(f"{where}.operation {shown(operation)} is not one of {', '.join(_OPERATIONS)}.")
+    ranges = {key: _range(data, key, parse, where) for key, parse in _RANGES.items()}
+    return {"stream": stream, "operation": operation, **ranges}
+
+
+def _why_not_here(key: str, data: Mapping[str, Any], metric: Metric, stream: Any) -> str:
+    """Return why a limit must not have a key that determines its rows; empty if it may."""
+    if metric.scope in ONCE:
+        once = "is not a figure of a step" if metric.scope == OF_KIND else "is judged once for the whole run"
+        return f"{metric.name} {once}."
+    if metric.scope == HIGHEST and key == "load_point":
+        return f"{metric.name} is judged at the highest load point that meets all other limits."
+    if key == "block_size" and "message_size" in data:
+        return _OF_MESSAGES
+    if key == "message_size" and stream not in (LOG, COMMITS):
+        return f"only the steps of a commit run have message sizes, and its streams are {LOG} and {COMMITS}."
+    return _NOT_OF_STREAM.get((key, str(stream)), "")
 
 
 def _read_metric(data: Mapping[str, Any], where: str) -> Metric:

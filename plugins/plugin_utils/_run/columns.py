@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
 Row = dict[str, Any]
@@ -20,6 +21,14 @@ def stream_key(row: Row) -> tuple[Any, ...]:
 def worker_key(row: Row) -> tuple[Any, ...]:
     """Return the step, the stream, the operation and the worker of a row."""
     return row["step"], row["stream"], row["operation"], row["worker"]
+
+
+def grouped(rows: Iterable[Row], key: Callable[[Row], Any]) -> dict[Any, list[Row]]:
+    """Return the rows by their keys, in their order."""
+    found: dict[Any, list[Row]] = {}
+    for row in rows:
+        found.setdefault(key(row), []).append(row)
+    return found
 
 
 Step = tuple[int, int | None]

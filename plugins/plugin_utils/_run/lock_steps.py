@@ -107,6 +107,12 @@ def late_writes(step: Mapping[str, Any]) -> int | None:
     return int(sum(known)) if known else None
 
 
+def is_about(finding: Mapping[str, Any], pair: Mapping[str, Any]) -> bool:
+    """Return whether a finding of a record is about a pair of hosts and its directory."""
+    at = finding.get("at")
+    return isinstance(at, Mapping) and all(at.get(key) == pair[key] for key in ("first", "second", "directory"))
+
+
 def rows_of(pair: Mapping[str, Any], *names: str) -> list[Mapping[str, Any]]:
     """Return the rows of the steps with the given names, from the results of a pair."""
     return [step for step in pair["steps"] if step["step"] in names]

@@ -22,8 +22,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.filin
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.history import HistoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.open import open_history
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.upkeep import import_runs
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.memory import pair_problems, pair_states
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.record import lock_record
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.states import pair_problems, pair_states
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.status_html import render_status
