@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any
 
 from .._run import findings
+from .._run.columns import grouped
 from .._run.findings import ELSEWHERE, LOAD_POINT, SEARCH_ENDED, Finding, finding, of_judgement
 from .._run.kinds import kind_named
 from .._run.record import HostRecord
@@ -138,10 +140,7 @@ def capacity_of(tables: Tables, judgements: Iterable[Mapping[str, Any]], ending:
     steps: dict[int, set[int]] = {}
     for row in tables.results:
         steps.setdefault(row["load_point"], set()).add(row["step"])
-    by_load: dict[int, list[Mapping[str, Any]]] = {}
-    for judgement in judgements:
-        if judgement["load_point"] is not None:
-            by_load.setdefault(judgement["load_point"], []).append(judgement)
+    by_load = grouped(judgements, itemgetter("load_point"))
     complete = max(map(len, steps.values()), default=0)
     last = max(tables.results, key=lambda row: row["step"])["load_point"] if tables.results else None
     points = []

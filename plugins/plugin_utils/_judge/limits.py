@@ -13,11 +13,12 @@ import datetime
 import math
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import Any
 
 from .._estimate.basis import NoHeadroom, basis_of, headroom
 from .._estimate.target import operations_target_of, target_of
-from .._run.columns import ALL_WORKERS, COMMITS, KEY_COLUMNS, Row
+from .._run.columns import ALL_WORKERS, COMMITS, KEY_COLUMNS, Row, grouped
 from .._run.findings import (
     BROKEN,
     DISTURBED,
@@ -443,10 +444,8 @@ def _claim(limit: Limit, row: Row, case: Case, comparison: Comparison) -> dict[s
 def findings_of(judgements: list[dict[str, Any]]) -> list[Finding]:
     """Return a finding for each limit that does not pass, worst first, with its worst row and the number of other rows.
     All judgements that an early end left undecided share a single separate finding."""
-    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for judgement in judgements:
-        if judgement["verdict"] != PASS and not is_left_open(judgement):
-            groups.setdefault((judgement["limit"], judgement["rows"]), []).append(judgement)
+    bad = (judgement for judgement in judgements if judgement["verdict"] != PASS and not is_left_open(judgement))
+    groups = grouped(bad, itemgetter("limit", "rows"))
     worst_of_each = [(min(group, key=badness), len(group) - 1) for group in groups.values()]
     worst_of_each.sort(key=lambda entry: rank(entry[0]["verdict"]))
     return [of_judgement(first, others) for first, others in worst_of_each]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from ...module_utils import _units
@@ -101,12 +102,12 @@ class Limit:
         """Whether the tester can count the operations that are over the limit."""
         return self.stream != COMMITS and not self.metric.of_responses
 
-    @property
+    @cached_property
     def text(self) -> str:
         """The limit without its rows, for example "latency_p99 <= 2 ms"."""
         return f"{self.metric.name} {self.operator} {self.metric.kind.format(self.value, 12)}"
 
-    @property
+    @cached_property
     def rows_text(self) -> str:
         """The rows that the limit judges, for example "block size <= 64 KiB"; empty if it judges all of them."""
         parts = [self._stream_text] if self._stream_text else []

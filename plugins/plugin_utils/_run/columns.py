@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 Row = dict[str, Any]
 """A row by column name: int, float or str, or None if the field is empty."""
@@ -23,9 +23,12 @@ def worker_key(row: Row) -> tuple[Any, ...]:
     return row["step"], row["stream"], row["operation"], row["worker"]
 
 
-def grouped(rows: Iterable[Row], key: Callable[[Row], Any]) -> dict[Any, list[Row]]:
-    """Return the rows by their keys, in their order."""
-    found: dict[Any, list[Row]] = {}
+_Each = TypeVar("_Each")
+
+
+def grouped(rows: Iterable[_Each], key: Callable[[_Each], Any]) -> dict[Any, list[_Each]]:
+    """Return rows (or other items) by their keys, in their order."""
+    found: dict[Any, list[_Each]] = {}
     for row in rows:
         found.setdefault(key(row), []).append(row)
     return found

@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 from ..._history.problems import LOCKS as PLAYBOOK
@@ -28,6 +29,7 @@ from ..._history.states import (
     validity,
 )
 from ..._run import open_metrics as om
+from ..._run.columns import grouped
 from ..._run.directory import RunDirectory
 from ..._run.files import fingerprint
 from ..._run.lock_steps import KEPT, LOCKS, STEPS, TAKEOVERS, figure, is_about, rows_of
@@ -171,9 +173,7 @@ class PairStatus:
 
 def pair_states(results: Iterable[Result], today: Today) -> list[PairStatus]:
     """Return the states of all pairs, the most urgent first."""
-    by_pair: dict[tuple[Any, ...], list[Result]] = {}
-    for result in sorted(results, key=lambda result: result.order):
-        by_pair.setdefault(result.subject, []).append(result)
+    by_pair = grouped(sorted(results, key=attrgetter("order")), attrgetter("subject"))
     found = [_state(own, today) for own in by_pair.values()]
     return sorted(found, key=lambda status: (MOST_URGENT_FIRST.index(status.state), status.label))
 
