@@ -14,7 +14,7 @@ from typing import Any
 
 from .._run import findings
 from .._run.columns import grouped
-from .._run.findings import ELSEWHERE, LOAD_POINT, SEARCH_ENDED, Finding, finding, of_judgement
+from .._run.findings import ELSEWHERE, LOAD_POINT, SEARCH_ENDED, Finding, Judgement, finding, of_judgement
 from .._run.kinds import kind_named
 from .._run.record import HostRecord
 from .._run.tables import Tables
@@ -151,7 +151,7 @@ def capacity_of(tables: Tables, judgements: Iterable[Mapping[str, Any]], ending:
 
 
 def counting(
-    judgements: Sequence[dict[str, Any]], capacity: Capacity, target: float | None, is_search: bool
+    judgements: Sequence[Judgement], capacity: Capacity, target: float | None, is_search: bool
 ) -> list[dict[str, Any]]:
     """Return the judgements that count for the verdict of the volume.
     The judgements of other load points only explore the limits of the volume.

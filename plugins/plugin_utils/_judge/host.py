@@ -27,6 +27,7 @@ from .._run.findings import (
     UNUSABLE_TABLES,
     WRONG_DATA,
     Finding,
+    Judgement,
     finding,
     row_of,
 )
@@ -150,7 +151,7 @@ def finding_of_error(error: Mapping[str, Any]) -> Finding:
     )
 
 
-def _volume_facts(tables: Tables, ending: Finding | None, judgements: list[dict[str, Any]]) -> list[str]:
+def _volume_facts(tables: Tables, ending: Finding | None, judgements: list[Judgement]) -> list[str]:
     """Return the facts about the volume that a run shows, regardless of what else the profile requires."""
     found = set()
     if tables.exit_status == 3:
@@ -209,7 +210,7 @@ def _failed_operation(run: Mapping[str, str]) -> Finding:
 _Why = dict[str, Any] | None
 
 
-def _why_not_certified(judgements: list[dict[str, Any]], record: HostRecord, tables: Tables, profile: Profile) -> _Why:
+def _why_not_certified(judgements: list[Judgement], record: HostRecord, tables: Tables, profile: Profile) -> _Why:
     """Return the reason why a run that passes does not certify, or None if it certifies."""
     return (
         _unlike_workload(record, tables, profile)
@@ -241,7 +242,7 @@ def _without_confidence(tables: Tables, profile: Profile) -> _Why:
     return None if tables.counts_over else {"cause": "nothing_counted"}
 
 
-def _uncovered_episodes(judgements: list[dict[str, Any]], tables: Tables, profile: Profile) -> _Why:
+def _uncovered_episodes(judgements: list[Judgement], tables: Tables, profile: Profile) -> _Why:
     """Return a judgement that passes but covers only slow phases shorter than the profile requires; None if there is
     none."""
     covered = [

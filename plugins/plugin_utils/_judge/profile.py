@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from ...module_utils import _units
-from .._run.columns import ALL_STREAMS, ALL_WORKERS, BLOCK, COMMITS, MESSAGE, MQ_LOG, NO_SIZE
+from .._run.columns import ALL_STREAMS, ALL_WORKERS, BLOCK, COMMITS, MESSAGE, MQ_LOG, NO_SIZE, Row
 from .metrics import Metric
 
 FAIL = "fail"
@@ -126,7 +126,7 @@ class Limit:
         stream = "" if self.stream == LOG else f"stream {self.stream}"
         return " of ".join(part for part in (f"{self.operation}s" if self.operation else "", stream) if part)
 
-    def applies_to(self, row: Mapping[str, Any], step_size: str = BLOCK) -> bool:
+    def applies_to(self, row: Row, step_size: str = BLOCK) -> bool:
         """Return whether the limit judges a row of results.csv. Steps may have block sizes or message sizes, and
         streams may have block sizes.
 

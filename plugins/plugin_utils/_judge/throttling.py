@@ -13,7 +13,7 @@ from typing import Any
 
 from .._run.columns import COMMITS, grouped, stream_key
 from .._run.findings import PLATEAU, VOLUME_LIMIT, Finding, finding
-from .._run.shapes import Within, dicts_in, fits
+from .._run.shapes import Facts, Within, dicts_in, fits
 from .._run.table_reader import TablesError, printable
 from .._run.tables import Tables
 
@@ -49,7 +49,7 @@ def volume_limits(before: Any, after: Any) -> dict[str, Any]:
     return facts
 
 
-def limit_notes(facts: Mapping[str, Any]) -> list[Finding]:
+def limit_notes(facts: Facts) -> list[Finding]:
     """Return a note for each limit that was reached, from the facts of :func:`volume_limits`."""
     elapsed_s = facts.get("volume_limits_elapsed_s") or 0
     reached = {limit: facts.get(_key(limit)) or 0 for limit in _LIMITS}

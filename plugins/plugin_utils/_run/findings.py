@@ -28,6 +28,8 @@ from typing import Any
 from .shapes import PLAIN
 
 Finding = dict[str, Any]
+Judgement = dict[str, Any]
+"""How a figure compares with a limit (see ``_judge/limits.py``)."""
 
 LIMIT = "limit"
 IO_ERROR, SHORT_WRITE, WRONG_DATA = "io_error", "short_write", "wrong_data"

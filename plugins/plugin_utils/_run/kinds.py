@@ -19,7 +19,7 @@ from functools import cached_property
 from typing import Any
 
 from . import lock_steps
-from .shapes import Items, Keys, Maybe
+from .shapes import Items, Keys, Maybe, Run
 
 PACKAGE = f"{__package__.rpartition('.')[0]}._kinds"
 """The package with a folder for each kind."""
@@ -279,12 +279,12 @@ UNJUDGED = tuple(kind.without_verdict for kind in (CHECK_MODE, *KINDS.values()) 
 """The words that may replace a verdict."""
 
 
-def kind_of(run: Mapping[str, Any]) -> Kind:
+def kind_of(run: Run) -> Kind:
     """Return the kind of a run: in check mode, a preflight."""
     return CHECK_MODE if (run.get("controller") or {}).get("check_mode") else opened_for(run)
 
 
-def opened_for(run: Mapping[str, Any]) -> Kind:
+def opened_for(run: Run) -> Kind:
     """Return the kind that a run was opened for, even if it was only a preflight."""
     return KINDS.get(str(run.get("kind")), DEFAULT)
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from .profiles import of_hosts, profile_data, profile_sha256, profiles_by_sha256
+from .shapes import Run
 
 VARIES = "differs between hosts"
 
@@ -36,7 +37,7 @@ def parameters_of_hosts(values: Mapping[str, Mapping[str, Any]]) -> dict[str, di
     }
 
 
-def parameters_of(run: Mapping[str, Any], host: str) -> dict[str, Any]:
+def parameters_of(run: Run, host: str) -> dict[str, Any]:
     """Return all options of a host. An option is VARIES if it differs between hosts and the host has no value of it."""
     return {**(run.get("parameters") or {}), **((run.get("host_parameters") or {}).get(host) or {})}
 
@@ -82,7 +83,7 @@ CERTIFICATES = "certificates"
 """The kinds of baselines: the newest certificates of each volume, or named certificates."""
 
 
-def compares_with_baseline(run: Mapping[str, Any]) -> bool:
+def compares_with_baseline(run: Run) -> bool:
     """Whether the hosts of a run are to be compared with a baseline. A merged run contains the comparisons of its
     original runs."""
     return bool((run.get("baseline") or {}).get("kind")) and not run.get("merged_from")

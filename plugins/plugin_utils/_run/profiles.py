@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .files import fingerprint
+from .shapes import Run
 
 _TAKEN_AS_THEY_STAND = "none"
 """The confidence of a profile that never certifies."""
@@ -27,7 +28,7 @@ def can_certify(profile: Mapping[str, Any]) -> bool:
     return (profile.get("qualifies") or {}).get("confidence") != _TAKEN_AS_THEY_STAND
 
 
-def profile_data(run: Mapping[str, Any], host: str) -> dict[str, Any]:
+def profile_data(run: Run, host: str) -> dict[str, Any]:
     """Return the profile that is to judge a host: its own profile if it has one, and otherwise the profile of all hosts
     without their own."""
     return (run.get("host_profiles") or {}).get(host) or run.get("profile") or {}
@@ -61,7 +62,7 @@ def profile_sha256(profile: Mapping[str, Any]) -> str:
     return fingerprint(profile)
 
 
-def profiles_by_sha256(run: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def profiles_by_sha256(run: Run) -> dict[str, dict[str, Any]]:
     """Return all profiles that run.json contains."""
     given = [run.get("profile") or {}, *(run.get("host_profiles") or {}).values(), *(run.get("other_profiles") or [])]
     return {profile_sha256(profile): profile for profile in given if profile}

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .findings import is_data, is_finding
+from .findings import Judgement, is_data, is_finding
 from .kinds import DEFAULT, by_data_key, kind_named
 from .shapes import NUMBER, PLAIN, Items, Keys, Maybe, Where, check
 
@@ -107,7 +107,7 @@ class HostRecord:
     qualification: str = ""
     reasons: list[str] = field(default_factory=list)
     disturbances: list[str] = field(default_factory=list)
-    judgements: list[dict[str, Any]] = field(default_factory=list)
+    judgements: list[Judgement] = field(default_factory=list)
     leftovers: list[str] = field(default_factory=list)
     tables: dict[str, dict[str, Any]] = field(default_factory=dict)
     comparison: dict[str, Any] | None = None

@@ -16,6 +16,7 @@ from markupsafe import Markup
 
 from ..._english.findings import in_words
 from ..._report.model import Host
+from ..._run.columns import Row
 from ..._run.lock_steps import CONCURRENT_UPDATES, KEPT, NOT_COVERED, SETTINGS, STEPS, TAKEOVERS, rows_of
 from ..._run.verdicts import PASS, rank
 from ..._run.words import words_of
@@ -116,7 +117,7 @@ class LocksSection:
 _ALIKE = ("step", "holder", "other", "outcome", "cause")
 
 
-def _order(row: Mapping[str, Any]) -> tuple[Any, ...]:
+def _order(row: Row) -> tuple[Any, ...]:
     step = row["step"]
     return (STEPS.index(step) if step in STEPS else len(STEPS), *(row[name] for name in _ALIKE))
 

@@ -13,6 +13,7 @@ from ....module_utils._units import format_count, format_duration, format_number
 from ..._durability.cut import INCONCLUSIVE, KEPT, LOST, OUTCOMES
 from ..._report.model import Host
 from ..._report.observation import number
+from ..._run.columns import Row
 
 OUTCOME_CLASSES = {KEPT: "pass", LOST: "fail", INCONCLUSIVE: "inconclusive"}
 """The verdict whose colour is used for an outcome."""
@@ -109,7 +110,7 @@ def counts_text(host: Host) -> str:
     return ", ".join([made, *(f"{format_count(count)} {outcome}" for outcome, count in told if count)])
 
 
-def _who(row: Mapping[str, Any]) -> str:
+def _who(row: Row) -> str:
     return "all" if row.get("worker") == "all" else f"number {row.get('worker')}"
 
 
@@ -144,12 +145,12 @@ def _rows_of(cut: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return cut["rows"] if len(alone) != 1 else alone
 
 
-def _count(row: Mapping[str, Any], name: str) -> str:
+def _count(row: Row, name: str) -> str:
     count = whole(row, name)
     return str(row.get(name) or "") if count is None else format_count(count)
 
 
-def _tail_size(row: Mapping[str, Any]) -> str:
+def _tail_size(row: Row) -> str:
     """Return the size of the loss at the end, which shows the size of the cache that ignores flushes."""
     size, span_ns = (whole(row, name) for name in ("lost_tail_bytes", "lost_tail_ns"))
     return ", ".join(
@@ -157,7 +158,7 @@ def _tail_size(row: Mapping[str, Any]) -> str:
     )
 
 
-def _finding(row: Mapping[str, Any]) -> str:
+def _finding(row: Row) -> str:
     """Describe the first finding: where it is, which write should be there, and which write is there instead."""
     if not row.get("finding"):
         return ""
@@ -176,7 +177,7 @@ def _finding(row: Mapping[str, Any]) -> str:
     return f"{row['finding']}{at}{due}{there}{origin}"
 
 
-def whole(row: Mapping[str, Any], name: str) -> int | None:
+def whole(row: Row, name: str) -> int | None:
     """Return a whole number from a row of the tester's table, which is text; None if it is anything else."""
     text = str(row.get(name) or "")
     return int(text) if text.isdecimal() and len(text) < 20 else None
