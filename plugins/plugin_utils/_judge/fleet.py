@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from .._run.findings import LEFTOVER, NO_HOST, UNTESTED, Finding, finding
+from .._run.host_settings import profiles_by_sha256
 from .._run.kinds import CHECK_MODE, kind_named, kind_of
 from .._run.moment import utc_now
-from .._run.profiles import profiles_by_sha256
 from .._run.record import HostRecord
 from .._run.shapes import Run
 from .._run.verdicts import DEFAULT_FAIL_ON, ERROR, FAIL, FAIL_ON_CHOICES, GOOD, INCONCLUSIVE, UNQUALIFIED, WORST_FIRST

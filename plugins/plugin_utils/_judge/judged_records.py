@@ -13,9 +13,8 @@ from typing import Any
 
 from .._run.directory import RunDirectory
 from .._run.findings import BASELINE, OTHER_MOUNT, POWER_CUTS_BEFORE, STANDING, THROTTLED, finding
+from .._run.host_settings import compares_with_baseline, profile_data
 from .._run.kinds import kind_named
-from .._run.parameters import compares_with_baseline
-from .._run.profiles import profile_data
 from .._run.record import HostRecord
 from .._run.verdicts import FAIL, GOOD, INCONCLUSIVE, PASS, worst
 from .early_end import doubt_about_kept_steps

@@ -27,9 +27,9 @@ from .._judge.profile import Profile
 from .._judge.profile_reader import load_profile
 from .._run.directory import RunDirectory
 from .._run.findings import PLATEAU, PREFLIGHT, UNUSABLE_TABLES, Finding, finding, is_data, is_finding
+from .._run.host_settings import profile_data, profile_key
 from .._run.kinds import CHECK_MODE, DEFAULT
 from .._run.moment import utc_now
-from .._run.profiles import profile_data, profile_key
 from .._run.record import ERROR as NO_MEASUREMENT
 from .._run.record import HostRecord
 from .._run.shapes import Facts, Plan, Run

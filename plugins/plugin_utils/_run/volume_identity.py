@@ -13,7 +13,7 @@ from typing import Any
 
 from ...module_utils import _units
 from .files import fingerprint
-from .parameters import VARIES, parameters_of
+from .host_settings import VARIES, parameters_of
 from .record import HostRecord
 from .shapes import Facts, Run
 from .table_reader import printable

@@ -32,8 +32,8 @@ from ..._run import open_metrics as om
 from ..._run.columns import grouped
 from ..._run.directory import RunDirectory
 from ..._run.files import fingerprint
+from ..._run.host_settings import profile_text
 from ..._run.lock_steps import KEPT, LOCKS, STEPS, TAKEOVERS, figure, is_about, rows_of
-from ..._run.profiles import profile_text
 from ..._run.record import DEFAULT_VOLUME, HostRecord
 from ..._run.run_files import RunDirectoryError
 from ..._run.table_reader import printable

@@ -19,7 +19,7 @@ from ..._history.states import Status, Today
 from ..._run.columns import grouped
 from ..._run.directory import RunDirectory
 from ..._run.files import fingerprint
-from ..._run.profiles import profile_text
+from ..._run.host_settings import profile_text
 from ..._run.record import HostRecord, host_label
 from ..._run.table_reader import printable
 from ..._run.volume_identity import identity_of_record

@@ -18,7 +18,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet impor
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import judge_error, judge_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import KEY_COLUMNS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data, profile_key
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.host_settings import profile_data, profile_key
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import DEFAULT_FAIL_ON

@@ -16,7 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reade
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, fleet_verdict, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import judge_error, judge_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_key
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.host_settings import profile_key
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import WORST_FIRST, worst
