@@ -73,10 +73,10 @@ class Limit:
     strict: bool
     value: float
     stated: str | int | float
-    severity: str
-    hard: bool
-    block_size: Range | None
-    load_point: Range | None
+    severity: str = FAIL
+    hard: bool = False
+    block_size: Range | None = None
+    load_point: Range | None = None
     source: str = ""
     message_size: Range | None = None
     stream: str = LOG

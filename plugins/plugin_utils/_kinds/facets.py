@@ -143,9 +143,6 @@ class View:
     """Sentences about the criteria for a run of this kind, if the limits of a profile do not judge it; otherwise
     empty."""
 
-    without_figures = "Nothing was measured."
-    """The text that replaces the picture of the fleet if no host has figures."""
-
     cause = ""
     """The kind of cause (see ``_report/causes/groups.py``) that only runs of this kind have, and for which the view
     gives advice; empty if there are none."""

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..._history.problems import LOCKS as PLAYBOOK
 from ..._history.problems import Problem
-from ..._history.result import Result, date_of, facts
+from ..._history.result import Result, date_of, facts, result_of
 from ..._history.states import (
     EXPIRED,
     FAILED,
@@ -31,7 +31,6 @@ from ..._history.states import (
 from ..._run import open_metrics as om
 from ..._run.columns import grouped
 from ..._run.directory import RunDirectory
-from ..._run.files import fingerprint
 from ..._run.host_settings import profile_text
 from ..._run.lock_steps import KEPT, LOCKS, STEPS, TAKEOVERS, figure, is_about, rows_of
 from ..._run.record import DEFAULT_VOLUME, HostRecord
@@ -113,16 +112,15 @@ def _result(directory: RunDirectory, both: Sequence[tuple[HostRecord, Pair]]) ->
     passed = [step for step in STEPS if step not in open_steps and _is_kept(pair, step)]
     takeovers = [value for row in rows_of(pair, *TAKEOVERS) if (value := figure(row, "takeover_ns")) is not None]
     judged_at = max(date_of(directory, record) for record, _pair in both)
-    known: dict[str, Any] = {
-        "kind": LOCKS,
-        "run_id": record.run_id or str(directory.run["run_id"]),
-        "hosts": (printable(pair["first"]), printable(pair["second"])),
-        "volume": printable(record.volume),
-        "path": printable(pair["directory"]),
-        "judged_at": judged_at,
-        "verdict": verdict,
-        "valid_until": _valid_until(directory, judged_at) if verdict in GOOD else None,
-        "data": {
+    return result_of(
+        directory,
+        record,
+        hosts=(printable(pair["first"]), printable(pair["second"])),
+        path=printable(pair["directory"]),
+        judged_at=judged_at,
+        verdict=verdict,
+        valid_until=_valid_until(directory, judged_at) if verdict in GOOD else None,
+        data={
             **{key: printable(pair[key]) for key in ("server", "text")},
             "profile": printable(profile_text(record.profile)),
             "takeover_ns": int(max(takeovers)) if takeovers else None,
@@ -130,8 +128,7 @@ def _result(directory: RunDirectory, both: Sequence[tuple[HostRecord, Pair]]) ->
             "passed_steps": passed,
             "reason": printable((record.reasons or [""])[0]) if verdict not in GOOD else "",
         },
-    }
-    return Result(sha256=fingerprint(known), **known)
+    )
 
 
 def _is_kept(pair: Pair, step: str) -> bool:
