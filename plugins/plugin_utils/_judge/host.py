@@ -285,7 +285,13 @@ def _too_small_a_ring(record: HostRecord, tables: Tables, profile: Profile) -> _
     None."""
     log_set_bytes = record.facts.get("queue_manager_log_set_bytes")
     log_set_bytes = log_set_bytes if isinstance(log_set_bytes, int) and tables.layout.of_mq else 0
-    footprint_bytes = int(math.prod(tables.number(key) or 0 for key in _FOOTPRINT_KEYS))
+    if not profile.min_footprint_bytes and not log_set_bytes:
+        return None
+    sizes = {key: tables.number(key) for key in _FOOTPRINT_KEYS}
+    for key, size in sizes.items():
+        if size is None:
+            return {"cause": "not_in_run_csv", "key": key}
+    footprint_bytes = int(math.prod(sizes.values()))
     for required_bytes, name in ((profile.min_footprint_bytes, profile.name), (log_set_bytes, None)):
         if footprint_bytes < required_bytes:
             return {

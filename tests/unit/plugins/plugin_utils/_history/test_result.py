@@ -27,7 +27,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.postg
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._history.store.sqlite import SqliteHistory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge import merged_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import ATTEMPT, CERTIFIES, FAILS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.states import pair_states
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.memory import pair_states
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.drift import drift_text
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.history.status_html import render_status
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
