@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
 from typing import Any
 
 from .._run.columns import ALL_WORKERS, STREAMS
@@ -58,12 +57,12 @@ def leave_open(judgements: list[Judgement], tables: Tables) -> list[dict[str, An
     ]
 
 
-def is_left_open(judgement: Mapping[str, Any]) -> bool:
+def is_left_open(judgement: Judgement) -> bool:
     """Return whether an early end left a judgement undecided."""
     return (judgement["details"].get("why") or {}).get("code") == ENDED_EARLY
 
 
-def _stands(judgement: Mapping[str, Any]) -> bool:
+def _stands(judgement: Judgement) -> bool:
     at_any_time = judgement["metric"] in ANY_TIME or judgement["method"] in ANY_TIME_METHODS
     return at_any_time and judgement["cause"] in (BROKEN, WAIVED, DISTURBED)
 

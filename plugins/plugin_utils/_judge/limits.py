@@ -374,7 +374,7 @@ def _settled(judgement: Judgement, limit: Limit) -> Judgement:
     return judgement
 
 
-def _cause_of(judgement: Mapping[str, Any], limit: Limit) -> str:
+def _cause_of(judgement: Judgement, limit: Limit) -> str:
     value = judgement["value"]
     if judgement["waiver"]:
         return WAIVED

@@ -92,13 +92,9 @@ VARIES = "differs between hosts"
 def parameters_of_hosts(values: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
     """Return the keys of run.json for the options of each host, by host and name.
     Values that are None are left out, because the host computes them."""
-    common: dict[str, Any] = {}
-    for own in values.values():
-        for name, value in own.items():
-            if common.setdefault(name, value) != value:
-                common[name] = VARIES
-    for own in values.values():
-        common.update((name, VARIES) for name in common if common[name] is not None and name not in own)
+    names = dict.fromkeys(name for own in values.values() for name in own)
+    found = {name: [own.get(name) for own in values.values()] for name in names}
+    common = {name: each[0] if each.count(each[0]) == len(each) else VARIES for name, each in found.items()}
     differing = [name for name, value in common.items() if value == VARIES]
     own = {
         host: {name: own[name] for name in differing if own.get(name) not in (None, VARIES)}

@@ -32,14 +32,12 @@ from ..._run import open_metrics as om
 from ..._run.columns import grouped
 from ..._run.directory import RunDirectory
 from ..._run.host_settings import profile_text
-from ..._run.lock_steps import KEPT, LOCKS, STEPS, TAKEOVERS, figure, is_about, rows_of
+from ..._run.lock_steps import KEPT, LOCKS, STEPS, TAKEOVERS, Pair, figure, is_about, rows_of
 from ..._run.record import DEFAULT_VOLUME, HostRecord
 from ..._run.run_files import RunDirectoryError
 from ..._run.table_reader import printable
 from ..._run.verdicts import ERROR, FAIL, GOOD, WORST_FIRST, worst
 from .. import facets
-
-Pair = Mapping[str, Any]
 
 
 class Memory(facets.Memory):

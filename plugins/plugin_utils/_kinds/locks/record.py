@@ -13,7 +13,7 @@ from typing import Any
 from ..._judge.limits import Case
 from ..._records.host import blank, concluded, profile_of
 from ..._run.findings import finding
-from ..._run.lock_steps import LOCKS, SECOND_REFUSED
+from ..._run.lock_steps import LOCKS, SECOND_REFUSED, Pair
 from ..._run.record import HostRecord
 from ..._run.shapes import PLAIN, Facts, Run, fits
 from ..._run.verdicts import INCONCLUSIVE, worst
@@ -70,7 +70,7 @@ def _without_pair(host: str) -> dict[str, Any]:
     )
 
 
-def _usable(pair: Mapping[str, Any]) -> dict[str, Any]:
+def _usable(pair: Pair) -> dict[str, Any]:
     """Return the results of a pair without figures that are not valid in a record. The results come from hosts, so they
     are untrusted."""
     return {
