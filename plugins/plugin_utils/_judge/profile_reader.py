@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from ...module_utils import _units
@@ -270,16 +271,15 @@ def _read_limits(data: Any, base: Profile) -> dict[str, tuple[Limit, ...]]:
         raise DefinitionError("limits must contain at least one limit.")
     own = [_read_limit(limit, f"limits[{index}]") for index, limit in enumerate(data)]
     limits = [
-        _with_hard_id(limit)
+        limit if limit.id else replace(limit, id=_hard_id(limit))
         for limit in _added_to(
             (*base.limits, *(limit for limit in base.kind_limits if not limit.is_default)),
             own,
             lambda limit: (limit.metric.name, limit.bound, *(getattr(limit, key) for key in _ROW_KEYS), limit.hard),
         )
     ]
-    for hard in _hard_limits():
-        if not any(_holds(limit, hard) for limit in limits):
-            limits.append(hard)
+    held = {_hard_id(limit) for limit in limits}
+    limits += [hard for hard in _hard_limits() if hard.id not in held]
     limited = {limit.metric.name for limit in limits}
     limits += [limit for limit in _default_limits() if limit.metric.name not in limited]
     _check_ids(limits)
@@ -304,13 +304,6 @@ def _check_ids(limits: Iterable[Limit]) -> None:
             raise DefinitionError(f"Two limits have the id {each}: each limit of a profile needs an id of its own.")
 
 
-def _with_hard_id(limit: Limit) -> Limit:
-    """Return a limit. If it has no id but is the same as a hard limit, it is given the id of the hard limit."""
-    return (
-        limit if limit.id else replace(limit, id=next((hard.id for hard in _hard_limits() if _holds(limit, hard)), ""))
-    )
-
-
 @cache
 def _hard_limits() -> tuple[Limit, ...]:
     return tuple(_read_limit(limit, "hard limits") for limit in HARD_LIMITS)
@@ -318,13 +311,16 @@ def _hard_limits() -> tuple[Limit, ...]:
 
 def of_every_profile(limit: Limit) -> bool:
     """Return whether a limit is a hard limit that every profile has, even if the profile does not state it."""
-    return any(_holds(limit, hard) for hard in _hard_limits())
+    return _hard_id(limit) != ""
 
 
-def _holds(limit: Limit, hard: Limit) -> bool:
-    """Return whether a limit of the profile is already the hard limit."""
-    same = (limit.metric, limit.bound, limit.strict, limit.value) == (hard.metric, hard.bound, hard.strict, hard.value)
-    return same and limit.hard and not limit.rows_text
+_CRITERION = attrgetter("metric", "bound", "strict", "value", "hard", "rows_text")
+"""What makes two limits the same, whatever their ids and sources are."""
+
+
+def _hard_id(limit: Limit) -> str:
+    """Return the id of the hard limit that a limit is the same as; empty if there is none."""
+    return next((hard.id for hard in _hard_limits() if _CRITERION(hard) == _CRITERION(limit)), "")
 
 
 def _read_limit(data: Any, where: str) -> Limit:

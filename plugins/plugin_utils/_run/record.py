@@ -141,15 +141,15 @@ class HostRecord:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> HostRecord:
         """Return the record in ``data``, which is untrusted. Raises RecordError."""
-        check(data, _SHAPE, lambda part: RecordError(f"has no usable {part}"))
+        check(data, _SHAPE, _refused)
         kind = kind_named(data["kind"])
         kind_data = data.get(kind.data_key) if kind.data_key else None
-        check(
-            {kind.data_key: kind_data},
-            Keys({kind.data_key: Maybe(kind.data_shape)}),
-            lambda part: RecordError(f"has no usable {part}"),
-        )
+        check({kind.data_key: kind_data}, Keys({kind.data_key: Maybe(kind.data_shape)}), _refused)
         return cls(kind_data=kind_data, **{name: data[name] for name in _NAMES if data.get(name) is not None})
+
+
+def _refused(part: str) -> RecordError:
+    return RecordError(f"has no usable {part}")
 
 
 def host_label(host: str, volume: str) -> str:
