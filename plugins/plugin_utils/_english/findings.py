@@ -51,15 +51,11 @@ def _texts_of_kinds() -> Mapping[str, Text | Mapping[str, Text]]:
 
 def figure_in_words(finding: Finding, words: Words) -> str:
     """Return the sentence about a finding, but without the evidence that would follow its figure."""
-    if finding["kind"] == findings.LIMIT and "text" not in finding:
+    if finding["kind"] == findings.LIMIT:
         return figure_text(finding, words)
     if finding["kind"] == findings.ELSEWHERE:
         return f"{finding['on']}: {figure_in_words(finding['finding'], words)}"
     return in_words(finding, words)
-
-
-def _limit(finding: Finding, words: Words) -> str:
-    return finding["text"] if "text" in finding else sentence_of(finding, words, in_words)
 
 
 def _ended_early(finding: Finding, words: Words) -> str:
@@ -103,7 +99,7 @@ _UNMEASURED = f"{_STAGE}[{{text}}|{NO_REASON}]"
 _FAILED = f"[{{call}}|a write] failed with [{{errno}}|I/O error][ ({{text}})]{_AT}"
 
 _TEXTS: Mapping[str, Text | Mapping[str, Text]] = {
-    findings.LIMIT: _limit,
+    findings.LIMIT: lambda finding, words: sentence_of(finding, words, in_words),
     findings.IO_ERROR: _FAILED,
     findings.WRONG_DATA: _FAILED,
     findings.SHORT_WRITE: lambda finding, words: phrase(
@@ -124,7 +120,6 @@ _TEXTS: Mapping[str, Text | Mapping[str, Text]] = {
         "not measured": "this load point was not measured there",
     },
     findings.ELSEWHERE: lambda finding, words: f"{finding['on']}: {in_words(finding['finding'], words)}",
-    findings.NO_TABLES: "the tester [ended with status {status} and ]left no usable tables[: {text}]",
     findings.UNUSABLE_TABLES: f"{_STAGE}the tester's tables cannot be used: {{text}}",
     findings.UNMEASURED: _UNMEASURED,
     findings.SKIPPED: _UNMEASURED,

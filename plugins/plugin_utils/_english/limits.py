@@ -52,21 +52,17 @@ def and_others(text: str, others: int) -> str:
 def figure_text(judged: Judged, words: Words) -> str:
     """Return the figure beside its limit, and the row to which it belongs: "latency_p99 4.2 ms > 2 ms at 4 KiB, queue
     manager QM1 (12,345 writes)"."""
-    details, where, value = _details(judged), _where(judged, words), judged["value"]
+    details, value, write = _details(judged), judged["value"], _format(judged)
+    if value is None:
+        return f"{judged['limit']} has no figure {_where(judged, words)}"
+    figure, limit = _distinct(write, value, judged["limit_value"]), write(judged["limit_value"], 12)
     metric = find_metric(judged["metric"])
     if metric and metric.text:
-        known = {"value": _distinct(_format(judged), value, judged["limit_value"]), "limit": _limit_figure(judged)}
-        return phrase(metric.text, {**details["values"], **known})
-    if value is None:
-        return f"{judged['limit']} has no figure {where}"
-    operator = details.get("operator", "<=")
-    figure = _distinct(_format(judged), value, judged["limit_value"])
+        return phrase(metric.text, {**details["values"], "value": figure, "limit": limit})
+    operator, where = details.get("operator", "<="), _where(judged, words)
     if judged["value_at_least"]:
-        return f"{judged['metric']} at least {figure} (limit {operator} {_limit_figure(judged)}) {where}"
-    return (
-        f"{judged['metric']} {figure} {operator if details.get('kept') else _BROKEN[operator]} "
-        f"{_limit_figure(judged)} {where}"
-    )
+        return f"{judged['metric']} at least {figure} (limit {operator} {limit}) {where}"
+    return f"{judged['metric']} {figure} {operator if details.get('kept') else _BROKEN[operator]} {limit} {where}"
 
 
 def why_text(judged: Judged, words: Words, tell: Callable[[Mapping[str, Any], Words], str], short: bool = False) -> str:
@@ -287,14 +283,10 @@ def _format(judged: Judged) -> Callable[..., str]:
     return metric.kind.format if metric else lambda value, digits=3: f"{value:.{digits}g}"
 
 
-def _limit_figure(judged: Judged) -> str:
-    return _format(judged)(judged["limit_value"], 12)
-
-
 def _distinct(write: Callable[..., str], value: float, other: float) -> str:
     """Format a figure with enough digits to distinguish it from the figure with which it is compared."""
-    texts = (write(value, digits) for digits in range(3, 13))
-    return next((text for text in texts if value == other or text != write(other, 12)), str(value))
+    texts, exact = (write(value, digits) for digits in range(3, 13)), write(other, 12)
+    return next((text for text in texts if value == other or text != exact), str(value))
 
 
 def _where(judged: Judged, words: Words) -> str:

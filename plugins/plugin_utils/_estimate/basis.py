@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from ...module_utils import _units
 from .._run.columns import ALL_WORKERS, Row
+from .._run.shapes import Facts
 from .._run.tables import Tables
 from .commits import DEFAULT_BUFFER_BYTES, PAGE_BYTES, Commits, Load, estimate_commits, mean_commit_wait_ns
 from .line import FAST, TEXTS, Line, NoLine, fit_line, reservations
@@ -92,7 +92,7 @@ class Basis:
         return min(self.variations, key=lambda known: abs(math.log(known[0] / write_bytes)), default=(0, 0.0))[1]
 
 
-def basis_of(tables: Tables, facts: Mapping[str, Any]) -> Basis | None:
+def basis_of(tables: Tables, facts: Facts) -> Basis | None:
     """Return the basis of estimates from the tables of a run and the facts of its host. The result is None if nothing
     was written to a log, or if other data was written at the same time."""
     writes = (
@@ -132,7 +132,7 @@ def basis_of(tables: Tables, facts: Mapping[str, Any]) -> Basis | None:
     )
 
 
-def _buffer_bytes(tables: Tables, facts: Mapping[str, Any]) -> int:
+def _buffer_bytes(tables: Tables, facts: Facts) -> int:
     """Return the size of the log buffer: that of the commit workload if there is one, otherwise that of the host's
     queue managers if it is known, otherwise the default."""
     configured = facts.get("queue_manager_log_buffer_bytes")

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...module_utils import _units
+from .._run.shapes import Facts
 
 MOST_CLIENTS = 100_000
 LARGEST_MESSAGE_BYTES = 100 << 20
@@ -58,13 +59,13 @@ class OperationsTarget:
         return {_OPERATIONS_FACT: self.operations_per_s}
 
 
-def target_of(facts: Mapping[str, Any]) -> Target | None:
+def target_of(facts: Facts) -> Target | None:
     """Return the target for messages from a host's facts, or None."""
     values = [facts.get(key) for key in _MESSAGE_FACTS]
     return Target(int(values[0]), float(values[1]), int(values[2])) if all(map(_is_usable, values)) else None
 
 
-def operations_target_of(facts: Mapping[str, Any]) -> float | None:
+def operations_target_of(facts: Facts) -> float | None:
     """Return the target for operations per second from a host's facts, or None."""
     value = facts.get(_OPERATIONS_FACT)
     return float(value) if _is_usable(value) else None

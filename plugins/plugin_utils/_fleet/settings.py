@@ -14,7 +14,7 @@ from ...module_utils import _units
 from .._estimate.target import read_target
 from .._options.reading import read_option
 from .._run.answers import read_list, template_in
-from .._run.parameters import LAST
+from .._run.host_settings import LAST
 from .._run.tester_options import OptionError
 from .schedule import read_start_at
 

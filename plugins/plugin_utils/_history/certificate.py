@@ -26,9 +26,9 @@ from .._run import tester_options
 from .._run.columns import ALL_WORKERS, KEY_COLUMNS
 from .._run.files import canonical, fingerprint
 from .._run.findings import VOLUME_FACTS
+from .._run.host_settings import can_certify, profile_data, profile_key
 from .._run.kinds import DEFAULT
 from .._run.moment import MOMENT, is_moment
-from .._run.profiles import can_certify, profile_data, profile_key
 from .._run.record import HostRecord
 from .._run.shapes import Items, Keys, Maybe, Where, check, check_schema
 from .._run.table_reader import printable

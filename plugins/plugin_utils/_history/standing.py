@@ -23,7 +23,7 @@ from .._judge.effect import CERTIFIES
 from .._judge.judged_records import can_be_compared, wanted_cuts
 from .._run.directory import RunDirectory
 from .._run.findings import VOLUME_FACTS, WRONG_DATA
-from .._run.profiles import profile_data
+from .._run.host_settings import profile_data
 from .._run.record import HostRecord
 from .._run.table_reader import printable
 from .._run.verdicts import FAIL, INCONCLUSIVE, PASS

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any
 
 from .._run import findings
-from .._run.findings import ELSEWHERE, LOAD_POINT, SEARCH_ENDED, Finding, finding, of_judgement
+from .._run.columns import grouped
+from .._run.findings import ELSEWHERE, LOAD_POINT, SEARCH_ENDED, Finding, Judgement, finding, of_judgement
 from .._run.kinds import kind_named
 from .._run.record import HostRecord
 from .._run.tables import Tables
@@ -103,11 +105,11 @@ class Capacity:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Capacity:
         """Return the object from the data that as_dict returned."""
-        return cls(data["load_unit"], tuple(map(_point_of, data["points"])))
-
-
-def _point_of(data: Mapping[str, Any]) -> Point:
-    return Point(data["load_point"], data["verdict"], data.get("finding"))
+        points = data["points"]
+        return cls(
+            data["load_unit"],
+            tuple(Point(point["load_point"], point["verdict"], point.get("finding")) for point in points),
+        )
 
 
 def text_of_load(load: float, load_unit: str) -> str:
@@ -138,10 +140,7 @@ def capacity_of(tables: Tables, judgements: Iterable[Mapping[str, Any]], ending:
     steps: dict[int, set[int]] = {}
     for row in tables.results:
         steps.setdefault(row["load_point"], set()).add(row["step"])
-    by_load: dict[int, list[Mapping[str, Any]]] = {}
-    for judgement in judgements:
-        if judgement["load_point"] is not None:
-            by_load.setdefault(judgement["load_point"], []).append(judgement)
+    by_load = grouped(judgements, itemgetter("load_point"))
     complete = max(map(len, steps.values()), default=0)
     last = max(tables.results, key=lambda row: row["step"])["load_point"] if tables.results else None
     points = []
@@ -152,7 +151,7 @@ def capacity_of(tables: Tables, judgements: Iterable[Mapping[str, Any]], ending:
 
 
 def counting(
-    judgements: Sequence[dict[str, Any]], capacity: Capacity, target: float | None, is_search: bool
+    judgements: Sequence[Judgement], capacity: Capacity, target: float | None, is_search: bool
 ) -> list[dict[str, Any]]:
     """Return the judgements that count for the verdict of the volume.
     The judgements of other load points only explore the limits of the volume.

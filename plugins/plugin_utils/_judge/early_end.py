@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
 from typing import Any
 
 from .._run.columns import ALL_WORKERS, STREAMS
-from .._run.findings import BROKEN, DISTURBED, ENDED_EARLY, KEPT_EARLY, OPEN, WAIVED, Finding, finding
+from .._run.findings import BROKEN, DISTURBED, ENDED_EARLY, KEPT_EARLY, OPEN, WAIVED, Finding, Judgement, finding
 from .._run.record import HostRecord
+from .._run.shapes import Plan
 from .._run.table_checks import ended_early
 from .._run.tables import Tables
 from .._run.verdicts import GOOD, INCONCLUSIVE, WARN
@@ -41,7 +41,7 @@ _LARGEST = 1 << 40
 """A number above every block size and load point."""
 
 
-def leave_open(judgements: list[dict[str, Any]], tables: Tables) -> list[dict[str, Any]]:
+def leave_open(judgements: list[Judgement], tables: Tables) -> list[dict[str, Any]]:
     """Return the judgements. Those that an early end left undecided are now inconclusive: the judgements of steps that
     were not measured, and those judgements of the last step that are not valid at any time."""
     if not ended_early(tables.run):
@@ -57,17 +57,17 @@ def leave_open(judgements: list[dict[str, Any]], tables: Tables) -> list[dict[st
     ]
 
 
-def is_left_open(judgement: Mapping[str, Any]) -> bool:
+def is_left_open(judgement: Judgement) -> bool:
     """Return whether an early end left a judgement undecided."""
     return (judgement["details"].get("why") or {}).get("code") == ENDED_EARLY
 
 
-def _stands(judgement: Mapping[str, Any]) -> bool:
+def _stands(judgement: Judgement) -> bool:
     at_any_time = judgement["metric"] in ANY_TIME or judgement["method"] in ANY_TIME_METHODS
     return at_any_time and judgement["cause"] in (BROKEN, WAIVED, DISTURBED)
 
 
-def _left_open(judgement: dict[str, Any]) -> dict[str, Any]:
+def _left_open(judgement: Judgement) -> dict[str, Any]:
     details = {key: value for key, value in judgement["details"].items() if key not in ("claim", "outcome")}
     verdict = WARN if judgement["severity"] == SEVERITY_WARN else INCONCLUSIVE
     cause = OPEN if judgement["value"] is not None else judgement["cause"]
@@ -97,7 +97,7 @@ def finding_of_early_end(tables: Tables) -> Finding | None:
     )
 
 
-def fails_above(profile: Profile, host: str, plan: Mapping[str, Any]) -> dict[str, Any]:
+def fails_above(profile: Profile, host: str, plan: Plan) -> dict[str, Any]:
     """Return the options that make the tester end a step of the log, and with it the sweep of the volume, when a limit
     of the profile is broken.
 
@@ -114,7 +114,7 @@ def fails_above(profile: Profile, host: str, plan: Mapping[str, Any]) -> dict[st
     return {"failAbove": [_text(limit) for limit in limits], "failOdds": odds}
 
 
-def passes_after(profile: Profile, host: str, plan: Mapping[str, Any]) -> dict[str, Any]:
+def passes_after(profile: Profile, host: str, plan: Plan) -> dict[str, Any]:
     """Return the options of :func:`fails_above`, and those that make the tester end a step when all limits of the
     profile are met.
 
@@ -135,7 +135,7 @@ def passes_after(profile: Profile, host: str, plan: Mapping[str, Any]) -> dict[s
     return {**ends_if_broken, "passAfter": max(1, math.ceil(profile.min_duration_s)), "passOdds": odds}
 
 
-def stops_above(profile: Profile, host: str, plan: dict[str, Any]) -> dict[str, list[str]]:
+def stops_above(profile: Profile, host: str, plan: Plan) -> dict[str, list[str]]:
     """Return the tester's options that end a series of loads at the first load whose mean breaks a limit of the
     profile.
 

@@ -127,27 +127,26 @@ def seconds_of(row: Row, tables: Tables) -> list[Row]:
 def _operations_over(
     limit: Limit, row: Row, tables: Tables, seconds: list[Row], confidence: Confidence, over_ns: int
 ) -> Evidence:
-    is_single = row["worker"] != ALL_WORKERS
+    is_single, workers = row["worker"] != ALL_WORKERS, tables.workers_of(row)
     return statistics.share_of_operations(
         [second["operations"] for second in seconds],
         _over(row, tables, seconds, over_ns, "operations"),
         limit.metric.allowed_share,
         over_ns,
         int(row["latency_min_ns"]),
-        1 if is_single else tables.workers_of(row),
-        alpha=confidence.alpha,
-        judgements=confidence.judgements,
+        1 if is_single else workers,
+        **vars(confidence),
         in_flight_over=int(_in_flight_ns(row) > over_ns),
         # The tester does not count, for each second, all operations of single workers.
         part_of=(row["operations"], tables.together_with(row)["operations"]) if is_single else None,
-        rows=tables.workers_of(row) if is_single else 1,
+        rows=workers if is_single else 1,
     )
 
 
 def _time_over(
     limit: Limit, row: Row, tables: Tables, seconds: list[Row], confidence: Confidence, over_ns: int
 ) -> Evidence:
-    is_single, in_flight_ns = row["worker"] != ALL_WORKERS, _in_flight_ns(row)
+    is_single, workers, in_flight_ns = row["worker"] != ALL_WORKERS, tables.workers_of(row), _in_flight_ns(row)
     age_ns = in_flight_ns if in_flight_ns > over_ns else 0
     slow_ns = _over(row, tables, seconds, over_ns, "latency_sum_ns")
     time_ns = [int(second["latency_sum_ns"]) for second in seconds]
@@ -157,11 +156,10 @@ def _time_over(
         time_ns,
         slow_ns,
         limit.metric.allowed_share,
-        1 if is_single else tables.workers_of(row),
-        alpha=confidence.alpha,
-        judgements=confidence.judgements,
+        1 if is_single else workers,
+        **vars(confidence),
         in_flight_age_ns=0 if is_single else age_ns,
-        rows=tables.workers_of(row) if is_single else 1,
+        rows=workers if is_single else 1,
     )
 
 
@@ -204,7 +202,7 @@ def _batch_means(limit: Limit, row: Row, tables: Tables, seconds: list[Row], con
             BATCH_MEANS, INCONCLUSIVE, 0.0, confidence=1 - confidence.alpha, seconds=len(whole), seconds_needed=needed
         )
     most_ns = len(whole) * tables.workers_of(row) * _SECOND_NS if denominator else None
-    question = means.Question(limit.value, limit.bound, confidence.alpha, confidence.judgements, most_x=most_ns)
+    question = means.Question(limit.value, limit.bound, **vars(confidence), most_x=most_ns)
     return means.ratio_within([second[numerator] for second in whole], counted, question)
 
 
@@ -216,9 +214,7 @@ def _batch_means_of_worker(limit: Limit, row: Row, tables: Tables, confidence: C
         for column in ("latency_sum_ns", "operations")
     )
     chance = 1 / (2 * tables.workers_of(row))
-    question = means.Question(
-        limit.value, limit.bound, confidence.alpha, confidence.judgements, most_x=row["elapsed_ns"], suspicion=chance
-    )
+    question = means.Question(limit.value, limit.bound, **vars(confidence), most_x=row["elapsed_ns"], suspicion=chance)
     return means.ratio_of_batches(latency_ns, operations, elapsed_s, question)
 
 

@@ -34,9 +34,7 @@ def deviations(tables: Tables) -> dict[int, list[dict[str, Any]]]:
     for row in _shares(tables):
         off = abs(row["achieved"] - row["asked"])
         if off > TOLERANCE * row["asked"] and off > _by_chance(row, tables):
-            found.setdefault(row["step"], []).append(
-                {key: row[key] for key in ("property", "stream", "item", "achieved", "asked")}
-            )
+            found.setdefault(row["step"], []).append({key: row[key] for key in (*_ABOUT, "achieved", "asked")})
     return found
 
 

@@ -13,10 +13,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from .._run.findings import LEFTOVER, NO_HOST, UNTESTED, Finding, finding
+from .._run.host_settings import profiles_by_sha256
 from .._run.kinds import CHECK_MODE, kind_named, kind_of
 from .._run.moment import utc_now
-from .._run.profiles import profiles_by_sha256
 from .._run.record import HostRecord
+from .._run.shapes import Run
 from .._run.verdicts import DEFAULT_FAIL_ON, ERROR, FAIL, FAIL_ON_CHOICES, GOOD, INCONCLUSIVE, UNQUALIFIED, WORST_FIRST
 from .._run.volume_identity import partners_of, share_storage
 from .host import SKIPPED
@@ -36,9 +37,7 @@ def _note_logs(record: HostRecord, tested: dict[str, list[str]], left_out: dict[
         left_out.setdefault(str(record.error[SKIPPED]), []).append(record.host)
 
 
-def _untested(
-    run: Mapping[str, Any], tested: Mapping[str, list[str]], left_out: Mapping[str, list[str]]
-) -> Iterator[Finding]:
+def _untested(run: Run, tested: Mapping[str, list[str]], left_out: Mapping[str, list[str]]) -> Iterator[Finding]:
     """Yield a finding for each queue manager that was tested on no host that shares its storage."""
     for name, hosts in left_out.items():
         untested = [host for host in hosts if not _shares_storage_with(run, host, tested.get(name, ()))]
@@ -46,7 +45,7 @@ def _untested(
             yield finding(UNTESTED, None, queue_manager=name, hosts=untested)
 
 
-def _shares_storage_with(run: Mapping[str, Any], host: str, others: Iterable[str]) -> bool:
+def _shares_storage_with(run: Run, host: str, others: Iterable[str]) -> bool:
     own = partners_of(run, host)
     return any(share_storage(host, own, other, partners_of(run, other)) for other in others)
 
@@ -59,7 +58,7 @@ class PolicyError(ValueError):
     """A policy cannot be applied. The message is one sentence that names the value and what is allowed."""
 
 
-def judge_fleet(run: Mapping[str, Any], records: Iterable[HostRecord]) -> dict[str, Any]:
+def judge_fleet(run: Run, records: Iterable[HostRecord]) -> dict[str, Any]:
     """Judge a fleet from the verdicts on its hosts and return the content of verdict.json, without the sentences.
 
     ``run`` is the content of run.json. ``records`` are iterated only once. Anything that was left behind on a host
@@ -100,7 +99,7 @@ def judge_fleet(run: Mapping[str, Any], records: Iterable[HostRecord]) -> dict[s
     }
 
 
-def host_entry(run: Mapping[str, Any], record: HostRecord) -> dict[str, Any]:
+def host_entry(run: Run, record: HostRecord) -> dict[str, Any]:
     """Return the entry of one record in the fleet's verdict. In a run that certifies, a result of a kind that never
     does, such as that of the locks of a claim, prevents nothing from being certified if it passes."""
     own = kind_named(record.kind)
@@ -148,7 +147,7 @@ def _fleet_problems(hosts: list[dict[str, Any]], check_mode: bool) -> list[Findi
     ]
 
 
-def _wrong_fails_expected(run: Mapping[str, Any], hosts: list[dict[str, Any]]) -> float | None:
+def _wrong_fails_expected(run: Run, hosts: list[dict[str, Any]]) -> float | None:
     """Return the largest number of good hosts that can be expected to fail by chance, given the profiles of the
     measured hosts; None if this number is not above one."""
     measured = [host["profile"] for host in hosts if host["verdict"] in (*GOOD, FAIL, INCONCLUSIVE)]

@@ -6,12 +6,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from .._estimate.target import OperationsTarget, Target
-from .._run.columns import ALL_OPERATIONS, ALL_STREAMS, ALL_WORKERS, COMMITS, STREAMS
+from .._run.columns import ALL_OPERATIONS, ALL_STREAMS, ALL_WORKERS, COMMITS, STREAMS, Row
 from .._run.findings import FORESEEN, Finding, finding
+from .._run.shapes import Plan
 from . import statistics
 from .means import SECONDS_FOR_A_MEAN
 from .metrics import BATCH_MEANS, HIGHEST, ONCE, SHARE_OF_OPERATIONS, SHARE_OF_TIME, TARGET
@@ -25,7 +25,7 @@ _LARGEST_MEAN = 0.4
 measured."""
 
 
-def foresee(profile: Profile, plan: Mapping[str, Any]) -> list[Finding]:
+def foresee(profile: Profile, plan: Plan) -> list[Finding]:
     """Return notes on limits that the plan measures too briefly to decide even if no write is over the limit, and on
     reasons why the plan cannot certify."""
     if plan["workload"] == COMMITS:
@@ -42,12 +42,12 @@ def foresee(profile: Profile, plan: Mapping[str, Any]) -> list[Finding]:
     return [*filter(None, lacking), *filter(None, too_short), *_short_of_target(plan), *_cannot_certify(profile, plan)]
 
 
-def _streams_of(plan: Mapping[str, Any]) -> dict[str, list[str]]:
+def _streams_of(plan: Plan) -> dict[str, list[str]]:
     """Return the operations of each stream that has rows."""
     return {**plan["streams"], ALL_STREAMS: [ALL_OPERATIONS]} if plan["workload"] == STREAMS else {LOG: ["write"]}
 
 
-def _without_stream(limit: Limit, plan: Mapping[str, Any]) -> Finding | None:
+def _without_stream(limit: Limit, plan: Plan) -> Finding | None:
     """Return a note if a limit cannot be judged because the workload has no rows for it, None if it can. Limits that
     apply to every run are left out."""
     streams = _streams_of(plan)
@@ -65,7 +65,7 @@ def _foreseen(cause: str, **data: Any) -> Finding:
     return finding(FORESEEN, None, cause=cause, **data)
 
 
-def _short_of_target(plan: Mapping[str, Any]) -> list[Finding]:
+def _short_of_target(plan: Plan) -> list[Finding]:
     """Return a note if no load point is as large as the load that the volume must carry.
     A search reaches such a load point if the volume carries it."""
     highest, target = max(plan["load_points"]), plan["load_target"]
@@ -90,37 +90,25 @@ def foresee_without_target(profile: Profile, target: Target | OperationsTarget |
     ]
 
 
-def _cannot_certify(profile: Profile, plan: Mapping[str, Any]) -> list[Finding]:
+def _cannot_certify(profile: Profile, plan: Plan) -> list[Finding]:
     """Return a note for each of the profile's requirements for certification that the plan does not meet."""
-    planned_s, planned_bytes, name = plan["sweep_duration"], plan["queue_manager_bytes"], profile.name
+    workload, planned_s, planned_bytes = (
+        plan[key] for key in ("workload_name", "sweep_duration", "queue_manager_bytes")
+    )
+    duration = {"required_s": profile.min_duration_s, "whole_s": plan["certify_s"], "planned_s": planned_s}
+    files = {"required_bytes": profile.min_footprint_bytes, "planned_bytes": planned_bytes}
     missing = [size for size in profile.block_sizes if size not in plan["block_sizes_bytes"]]
-    notes = []
-    if plan["workload_name"] != profile.workload:
-        notes.append(_foreseen("workload", profile=name, required=profile.workload, workload=plan["workload_name"]))
-    if planned_s < profile.min_duration_s:
-        notes.append(
-            _foreseen(
-                "duration",
-                profile=name,
-                required_s=profile.min_duration_s,
-                whole_s=plan["certify_s"],
-                planned_s=planned_s,
-            )
-        )
-    if planned_bytes < profile.min_footprint_bytes:
-        of_streams = plan["workload"] == STREAMS
-        notes.append(
-            _foreseen(
-                "small_files",
-                profile=name,
-                required_bytes=profile.min_footprint_bytes,
-                planned_bytes=planned_bytes,
-                of_streams=of_streams,
-            )
-        )
-    if missing:
-        notes.append(_foreseen("block_sizes", profile=name, missing_bytes=missing))
-    return notes
+    lacking = (
+        (workload != profile.workload, "workload", {"required": profile.workload, "workload": workload}),
+        (planned_s < profile.min_duration_s, "duration", duration),
+        (
+            planned_bytes < profile.min_footprint_bytes,
+            "small_files",
+            {**files, "of_streams": plan["workload"] == STREAMS},
+        ),
+        (missing, "block_sizes", {"missing_bytes": missing}),
+    )
+    return [_foreseen(cause, profile=profile.name, **data) for lacks, cause, data in lacking if lacks]
 
 
 def _too_short_for(limit: Limit, profile: Profile, rows: list[dict[str, Any]], planned_s: int) -> Finding | None:
@@ -147,7 +135,7 @@ def _needed_s(limit: Limit, alpha: float, mean_over_limit: float) -> int:
     return SECONDS_FOR_A_MEAN if metric.method == BATCH_MEANS else 0
 
 
-def _mean_over_limit(limit: Limit, profile: Profile, row: Mapping[str, Any]) -> float:
+def _mean_over_limit(limit: Limit, profile: Profile, row: Row) -> float:
     """Return the largest mean assumed for a row: the mean that the profile allows, but at most a share of the limit."""
     means = [other.value for other in profile.limits if other.metric.name == "latency_mean" and other.applies_to(row)]
     return min([_LARGEST_MEAN, *(mean / limit.value for mean in means)])

@@ -20,7 +20,6 @@ from .._run.findings import (
     HUNG,
     INTERRUPTED,
     IO_ERROR,
-    NO_TABLES,
     QUALIFICATION,
     SHORT_WRITE,
     STALL,
@@ -28,6 +27,7 @@ from .._run.findings import (
     UNUSABLE_TABLES,
     WRONG_DATA,
     Finding,
+    Judgement,
     finding,
     row_of,
 )
@@ -77,29 +77,22 @@ _FOOTPRINT_KEYS = ("option_file_size_bytes", "option_files")
 
 def judge_host(
     record: HostRecord,
-    tables: Tables | None,
+    tables: Tables,
     profile: Profile,
     today: datetime.date,
-    together: Mapping[str, Capacity] | None = None,
+    together: Mapping[str, Capacity] | None,
 ) -> dict[str, Any]:
-    """Return the judged part of a host's record (verdict, certified, findings, judgements, capacity and facts about the
-    volume), without sentences. ``record`` holds the facts about the host so far, and ``tables`` the results of its
+    """Return the judged part of a measured record (verdict, certified, findings, judgements, capacity and facts about
+    the volume), without sentences. ``record`` holds the facts about the host so far, and ``tables`` the results of its
     tester. ``today`` is the day for which waivers must be valid. ``together`` holds, by label, the capacities of the
     other volumes that were searched together with this one.
     """
-    if record.error:
-        return unmeasured(finding_of_error(record.error))
-    status = _exit_status(record, tables)
-    if tables is None or status not in (0, 3, 4):
-        return unmeasured(
-            finding(NO_TABLES, ERROR, status=status, text=str((record.tester or {}).get("exit_message") or ""))
-        )
     try:
         case = Case(record, tables, profile, confidence_of(profile, tables), today, deviations(tables))
         of_rows = [limit for limit in profile.limits if limit.metric.scope not in (CAPACITY, HIGHEST)]
         judged = (judge_limit(limit, case) for limit in (*of_rows, *limits_on_pace(tables)))
         judgements = leave_open(list(chain.from_iterable(judged)), tables)
-        ending = _judge_ending(status, tables, profile, record.kind)
+        ending = _judge_ending(tables, profile, record.kind)
         target, is_search = _load(record.facts.get(LOAD_TARGET)), bool(record.facts.get(LOAD_SEARCH))
         capacity = capacity_of(tables, judgements, ending).held_together_with(together or {})
         judgements = counting(judgements, capacity, target, is_search)
@@ -130,7 +123,7 @@ def judge_host(
         ],
         "judgements": judgements,
         "capacity": capacity.as_dict() if is_search or len(capacity.points) > 1 else None,
-        "volume_facts": _volume_facts(status, tables, ending, judgements),
+        "volume_facts": _volume_facts(tables, ending, judgements),
     }
 
 
@@ -158,18 +151,10 @@ def finding_of_error(error: Mapping[str, Any]) -> Finding:
     )
 
 
-def _exit_status(record: HostRecord, tables: Tables | None) -> int | None:
-    """Return the tester's exit status: the status in its tables, unless they report success but the process did not."""
-    of_process = (record.tester or {}).get("exit_status")
-    if tables is None:
-        return of_process
-    return tables.exit_status or (of_process if of_process in (1, 2, 3, 4) else 0)
-
-
-def _volume_facts(status: int, tables: Tables, ending: Finding | None, judgements: list[dict[str, Any]]) -> list[str]:
+def _volume_facts(tables: Tables, ending: Finding | None, judgements: list[Judgement]) -> list[str]:
     """Return the facts about the volume that a run shows, regardless of what else the profile requires."""
     found = set()
-    if status == 3:
+    if tables.exit_status == 3:
         found.add(WRONG_DATA if tables.run.get("error_errno_name") == "CORRUPT" else IO_ERROR)
     elif ending and ending["verdict"] == FAIL:
         found.add(STALL)
@@ -182,11 +167,11 @@ def _load(value: Any) -> float | None:
     return value if isinstance(value, (int, float)) and value > 0 else None
 
 
-def _judge_ending(status: int, tables: Tables, profile: Profile, kind: str) -> Finding | None:
+def _judge_ending(tables: Tables, profile: Profile, kind: str) -> Finding | None:
     """Return a finding about a tester that did not measure to its end, or None. ``kind`` is the kind of the record."""
-    if status == 0:
+    if tables.exit_status == 0:
         return finding_of_early_end(tables)
-    if status == 3:
+    if tables.exit_status == 3:
         return _failed_operation(tables.run)
     age = tables.number("in_flight_age_ns")
     ended = tables.run.get("exit_message") or tables.run.get("exit_reason") or "interrupted"
@@ -225,7 +210,7 @@ def _failed_operation(run: Mapping[str, str]) -> Finding:
 _Why = dict[str, Any] | None
 
 
-def _why_not_certified(judgements: list[dict[str, Any]], record: HostRecord, tables: Tables, profile: Profile) -> _Why:
+def _why_not_certified(judgements: list[Judgement], record: HostRecord, tables: Tables, profile: Profile) -> _Why:
     """Return the reason why a run that passes does not certify, or None if it certifies."""
     return (
         _unlike_workload(record, tables, profile)
@@ -257,7 +242,7 @@ def _without_confidence(tables: Tables, profile: Profile) -> _Why:
     return None if tables.counts_over else {"cause": "nothing_counted"}
 
 
-def _uncovered_episodes(judgements: list[dict[str, Any]], tables: Tables, profile: Profile) -> _Why:
+def _uncovered_episodes(judgements: list[Judgement], tables: Tables, profile: Profile) -> _Why:
     """Return a judgement that passes but covers only slow phases shorter than the profile requires; None if there is
     none."""
     covered = [
@@ -309,10 +294,9 @@ def _too_small_a_ring(record: HostRecord, tables: Tables, profile: Profile) -> _
     footprint_bytes = int(math.prod(sizes.values()))
     for required_bytes, name in ((profile.min_footprint_bytes, profile.name), (log_set_bytes, None)):
         if footprint_bytes < required_bytes:
-            of_streams = tables.layout.by_stream
             return {
                 "cause": "small_files",
-                "of_streams": of_streams,
+                "of_streams": tables.layout.by_stream,
                 "footprint_bytes": footprint_bytes,
                 "required_bytes": required_bytes,
                 "profile": name,

@@ -13,9 +13,8 @@ from typing import Any
 
 from .._run.directory import RunDirectory
 from .._run.findings import BASELINE, OTHER_MOUNT, POWER_CUTS_BEFORE, STANDING, THROTTLED, finding
+from .._run.host_settings import compares_with_baseline, profile_data
 from .._run.kinds import kind_named
-from .._run.parameters import compares_with_baseline
-from .._run.profiles import profile_data
 from .._run.record import HostRecord
 from .._run.verdicts import FAIL, GOOD, INCONCLUSIVE, PASS, worst
 from .early_end import doubt_about_kept_steps
@@ -73,9 +72,9 @@ def judged_with(record: HostRecord, comparison: Mapping[str, Any] | None) -> Hos
     """
     if not can_be_compared(record):
         return record
-    said = not_made(NOT_MADE) if comparison is None else dict(comparison)
+    said = dict(comparison or ())
     if not is_usable(said):
-        said = not_made(UNUSABLE)
+        said = not_made(NOT_MADE if comparison is None else UNUSABLE)
     return judged_also(replace(record, comparison={**said, "limits_verdict": record.verdict}), said, BASELINE)
 
 
@@ -96,11 +95,12 @@ def judged_with_cuts(record: HostRecord, said: Mapping[str, Any] | None, wanted:
     """
     if not can_be_compared(record) or (said is None and not wanted):
         return record
-    said = {"verdict": INCONCLUSIVE, "reason": NOT_LOOKED_UP} if said is None else dict(said)
-    if not is_usable(said):
-        said = {"verdict": INCONCLUSIVE, "reason": "the results of power cuts in the history cannot be used"}
-    only_note = said["verdict"] == INCONCLUSIVE and not wanted
-    return judged_also(replace(record, power_cuts=said), said, POWER_CUTS_BEFORE, only_note)
+    found = dict(said or ())
+    if not is_usable(found):
+        reason = NOT_LOOKED_UP if said is None else "the results of power cuts in the history cannot be used"
+        found = {"verdict": INCONCLUSIVE, "reason": reason}
+    only_note = found["verdict"] == INCONCLUSIVE and not wanted
+    return judged_also(replace(record, power_cuts=found), found, POWER_CUTS_BEFORE, only_note)
 
 
 def judged_record(directory: RunDirectory, folder: str) -> HostRecord:

@@ -13,11 +13,12 @@ import datetime
 import math
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import Any
 
 from .._estimate.basis import NoHeadroom, basis_of, headroom
 from .._estimate.target import operations_target_of, target_of
-from .._run.columns import ALL_WORKERS, COMMITS, KEY_COLUMNS, Row
+from .._run.columns import ALL_WORKERS, COMMITS, KEY_COLUMNS, Row, grouped
 from .._run.findings import (
     BROKEN,
     DISTURBED,
@@ -28,6 +29,7 @@ from .._run.findings import (
     OPEN,
     WAIVED,
     Finding,
+    Judgement,
     of_judgement,
 )
 from .._run.record import HostRecord
@@ -82,7 +84,9 @@ def compare(limit: Limit, row: Row, evidence: Evidence | None = None) -> Compari
     """Decide whether a row shows that the limit is met, that it is broken, or neither. If there is evidence, the result
     is conclusive only if the evidence and the figure agree."""
     standing = _as_it_stands(limit, row)
-    if evidence is None or evidence.outcome == standing.outcome:
+    if evidence is None:
+        return standing
+    if evidence.outcome == standing.outcome:
         return replace(standing, evidence=evidence)
     return replace(standing, outcome=INCONCLUSIVE, evidence=replace(evidence, outcome=INCONCLUSIVE))
 
@@ -139,9 +143,7 @@ class Case:
     deviations: Mapping[int, list[dict[str, Any]]] = field(default_factory=dict)
 
 
-def judge_figure(
-    limit: Limit, value: float, case: Case, values: Mapping[str, Any], hosts: Iterable[str]
-) -> dict[str, Any]:
+def judge_figure(limit: Limit, value: float, case: Case, values: Mapping[str, Any], hosts: Iterable[str]) -> Judgement:
     """Return the judgement of a figure of a kind of run that has no tables. ``values`` are those for the metric's
     sentence. The waivers of all the ``hosts`` that the figure concerns apply."""
     row = {**_NO_ROW, limit.metric.column: value}
@@ -150,7 +152,7 @@ def judge_figure(
     return _settled(judgement, limit)
 
 
-def judge_limit(limit: Limit, case: Case) -> list[dict[str, Any]]:
+def judge_limit(limit: Limit, case: Case) -> list[Judgement]:
     """Return the judgements of a limit: one for each row that it judges, or a single inconclusive one if there is no
     row. Raises TablesError.
 
@@ -164,12 +166,12 @@ def judge_limit(limit: Limit, case: Case) -> list[dict[str, Any]]:
     return [_judge_once(limit, case, Comparison(INCONCLUSIVE, None, why={"code": NO_ROW}))]
 
 
-def _judge_once(limit: Limit, case: Case, comparison: Comparison) -> dict[str, Any]:
+def _judge_once(limit: Limit, case: Case, comparison: Comparison) -> Judgement:
     """Return the judgement of a comparison that is about the whole run and not about a row of results.csv."""
     return _settled(_judgement(limit, _NO_ROW, case, comparison), limit)
 
 
-def judge_capacity(limit: Limit, capacity: Capacity, case: Case) -> list[dict[str, Any]]:
+def judge_capacity(limit: Limit, capacity: Capacity, case: Case) -> list[Judgement]:
     """Return the judgement of a limit on the capacity: the result of the other judgements for the required load, in the
     unit of the load points."""
     kind = replace(limit.metric.kind, unit=capacity.load_unit, format=lambda load, digits=3: capacity.text(load))
@@ -185,7 +187,7 @@ def judge_capacity(limit: Limit, capacity: Capacity, case: Case) -> list[dict[st
     return [_judge_once(limit, case, comparison)]
 
 
-def judge_target_operations(limit: Limit, capacity: Capacity, case: Case) -> list[dict[str, Any]]:
+def judge_target_operations(limit: Limit, capacity: Capacity, case: Case) -> list[Judgement]:
     """Return the judgements of a limit on the target in sweep_target: the rate at the highest load point that meets all
     other limits. Raises TablesError.
 
@@ -213,7 +215,7 @@ def _figures_of(limit: Limit, tables: Tables) -> list[Row]:
     return [{**row, metric.column: figure_of(metric, row, tables)} for row in rows_of(limit, tables)]
 
 
-def _judge_target(limit: Limit, case: Case) -> dict[str, Any]:
+def _judge_target(limit: Limit, case: Case) -> Judgement:
     """Return the judgement of the load that the volume carries; an estimate decides only within the range of its
     model."""
     try:
@@ -227,7 +229,7 @@ def _judge_target(limit: Limit, case: Case) -> dict[str, Any]:
     return _settled(_excused(judgement, io_limits_behind(case.tables)), limit)
 
 
-def _judge_row(limit: Limit, row: Row, case: Case) -> dict[str, Any]:
+def _judge_row(limit: Limit, row: Row, case: Case) -> Judgement:
     if case.confidence is not None and row["worker"] != ALL_WORKERS and is_tested(limit, row, case.tables):
         comparison = compare_one_of_several(limit, row, case.tables, case.confidence)
     else:
@@ -251,7 +253,7 @@ def _of_averages(limit: Limit, record: HostRecord) -> Comparison:
     return Comparison(INCONCLUSIVE, None, why=why)
 
 
-def _leave_open(judgement: dict[str, Any], deviations_of_step: list[dict[str, Any]] | None) -> dict[str, Any]:
+def _leave_open(judgement: Judgement, deviations_of_step: list[dict[str, Any]] | None) -> Judgement:
     """Return the judgement of a step that did something other than its workload requires, so that it cannot pass."""
     if deviations_of_step and judgement["verdict"] in GOOD:
         judgement["verdict"] = INCONCLUSIVE
@@ -259,7 +261,7 @@ def _leave_open(judgement: dict[str, Any], deviations_of_step: list[dict[str, An
     return judgement
 
 
-def _judgement(limit: Limit, row: Row, case: Case, comparison: Comparison, hosts: Iterable[str] = ()) -> dict[str, Any]:
+def _judgement(limit: Limit, row: Row, case: Case, comparison: Comparison, hosts: Iterable[str] = ()) -> Judgement:
     verdict = comparison.outcome
     if verdict != PASS and limit.severity == SEVERITY_WARN:
         verdict = WARN
@@ -294,7 +296,7 @@ def _judgement(limit: Limit, row: Row, case: Case, comparison: Comparison, hosts
     return judgement
 
 
-def _details(limit: Limit, row: Mapping[str, Any], comparison: Comparison, claim: Mapping[str, Any]) -> dict[str, Any]:
+def _details(limit: Limit, row: Row, comparison: Comparison, claim: Mapping[str, Any]) -> Judgement:
     """Return additional details for the sentence about a judgement."""
     value, evidence = comparison.value, comparison.evidence
     known = {
@@ -310,7 +312,7 @@ def _details(limit: Limit, row: Mapping[str, Any], comparison: Comparison, claim
     return {key: each for key, each in known.items() if each is not None}
 
 
-def _evidence_keys(comparison: Comparison) -> dict[str, Any]:
+def _evidence_keys(comparison: Comparison) -> Judgement:
     """Return the part of the evidence that is stored in a judgement."""
     evidence = comparison.evidence
     if evidence is None:
@@ -327,7 +329,7 @@ def _evidence_keys(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _waive(judgement: dict[str, Any], case: Case, hosts: Container[str]) -> dict[str, Any]:
+def _waive(judgement: Judgement, case: Case, hosts: Container[str]) -> Judgement:
     waivers = (
         waiver
         for waiver in case.profile.waivers
@@ -343,7 +345,7 @@ def _waive(judgement: dict[str, Any], case: Case, hosts: Container[str]) -> dict
     return judgement
 
 
-def _excuse(judgement: dict[str, Any], limit: Limit, row: Row, tables: Tables) -> dict[str, Any]:
+def _excuse(judgement: Judgement, limit: Limit, row: Row, tables: Tables) -> Judgement:
     """Make a broken limit inconclusive if a disturbance of the host may be why it is broken."""
     if judgement["verdict"] != FAIL or limit.metric.scope in ONCE:
         return judgement
@@ -357,7 +359,7 @@ def _excuse(judgement: dict[str, Any], limit: Limit, row: Row, tables: Tables) -
     )
 
 
-def _excused(judgement: dict[str, Any], disturbed_by: list[dict[str, Any]]) -> dict[str, Any]:
+def _excused(judgement: Judgement, disturbed_by: list[dict[str, Any]]) -> Judgement:
     """Make a broken limit inconclusive if there is a disturbance."""
     if disturbed_by and judgement["verdict"] == FAIL:
         judgement["verdict"] = INCONCLUSIVE
@@ -365,14 +367,14 @@ def _excused(judgement: dict[str, Any], disturbed_by: list[dict[str, Any]]) -> d
     return judgement
 
 
-def _settled(judgement: dict[str, Any], limit: Limit) -> dict[str, Any]:
+def _settled(judgement: Judgement, limit: Limit) -> Judgement:
     """Return a judgement with the cause of its verdict."""
     if judgement["verdict"] != PASS and not judgement["cause"]:
         judgement["cause"] = _cause_of(judgement, limit)
     return judgement
 
 
-def _cause_of(judgement: Mapping[str, Any], limit: Limit) -> str:
+def _cause_of(judgement: Judgement, limit: Limit) -> str:
     value = judgement["value"]
     if judgement["waiver"]:
         return WAIVED
@@ -406,7 +408,7 @@ def worker_name(worker: int | str | None, names: list[Any], workers: int) -> str
     return str(names[number - 1]) if number <= len(names) else str(number)
 
 
-def _claim(limit: Limit, row: Row, case: Case, comparison: Comparison) -> dict[str, Any]:
+def _claim(limit: Limit, row: Row, case: Case, comparison: Comparison) -> Judgement:
     """Return the data about a judgement's confidence in addition to its figure, from the evidence or the seconds of the
     row; nothing if ``claim`` is absent."""
     if row["worker"] is None:
@@ -438,13 +440,11 @@ def _claim(limit: Limit, row: Row, case: Case, comparison: Comparison) -> dict[s
     return {}
 
 
-def findings_of(judgements: list[dict[str, Any]]) -> list[Finding]:
+def findings_of(judgements: list[Judgement]) -> list[Finding]:
     """Return a finding for each limit that does not pass, worst first, with its worst row and the number of other rows.
     All judgements that an early end left undecided share a single separate finding."""
-    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for judgement in judgements:
-        if judgement["verdict"] != PASS and not is_left_open(judgement):
-            groups.setdefault((judgement["limit"], judgement["rows"]), []).append(judgement)
+    bad = (judgement for judgement in judgements if judgement["verdict"] != PASS and not is_left_open(judgement))
+    groups = grouped(bad, itemgetter("limit", "rows"))
     worst_of_each = [(min(group, key=badness), len(group) - 1) for group in groups.values()]
     worst_of_each.sort(key=lambda entry: rank(entry[0]["verdict"]))
     return [of_judgement(first, others) for first, others in worst_of_each]

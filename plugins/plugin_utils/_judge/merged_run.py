@@ -14,10 +14,9 @@ from operator import itemgetter
 from typing import Any
 
 from .._run.directory import RunDirectory
+from .._run.host_settings import COMMON, can_certify, merged_settings, profile_data
 from .._run.moment import CLOCK_TOLERANCE_S, later, utc_now
 from .._run.names import volume_folder
-from .._run.parameters import COMMON, merged_settings
-from .._run.profiles import can_certify, profile_data
 from .._run.record import HostRecord
 from .._run.run_files import RunDirectoryError
 from .._run.verdicts import MISSING

@@ -7,13 +7,13 @@ mount point than before."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from ...module_utils import _mounts
 from .._run.columns import ALL_WORKERS
 from .._run.findings import AS_THEY_STAND, CLOCK, MOVED, NO_FLUSH, SHARED_DISK, UNSTEADY, Finding, finding, is_finding
 from .._run.record import DISK_SHARED_WITH, HostRecord
+from .._run.shapes import Facts, Run
 from .._run.table_reader import DECIMAL_PATTERN
 from .._run.tables import Tables
 from .._run.verdicts import INCONCLUSIVE
@@ -23,7 +23,7 @@ CLOCK_BOUND_S = 1.0
 """How much a host's clock may differ from the controller's without a note."""
 
 
-def clock_notes(run: Mapping[str, Any], facts: Mapping[str, Any]) -> list[Finding]:
+def clock_notes(run: Run, facts: Facts) -> list[Finding]:
     """Return a note if the host's clock differs from the controller's by more than a second and by more than the
     measurement error, and one if the controller's clock was wrong when the run was opened."""
     wrong = run.get("wrong_clock")
@@ -38,7 +38,7 @@ def clock_notes(run: Mapping[str, Any], facts: Mapping[str, Any]) -> list[Findin
     return found
 
 
-def sharing_notes(facts: Mapping[str, Any]) -> list[Finding]:
+def sharing_notes(facts: Facts) -> list[Finding]:
     """Return a note if other volumes of the host were measured on the same disk at the same time."""
     others = str(facts.get(DISK_SHARED_WITH) or "").split()
     return [finding(SHARED_DISK, None, others=others)] if others else []
@@ -70,7 +70,7 @@ once have shown ratios of 1.7 and more."""
 _BARRIERS_OFF = ("nobarrier", "barrier=0")
 
 
-def flush_notes(facts: Mapping[str, Any]) -> list[Finding]:
+def flush_notes(facts: Facts) -> list[Finding]:
     """Return a note if no flush seems to be sent to the device; none if this is unknown, as for a network file
     system."""
     off = [option for option in str(facts.get("mount_options") or "").split(",") if option in _BARRIERS_OFF]

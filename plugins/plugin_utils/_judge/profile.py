@@ -10,10 +10,11 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from ...module_utils import _units
-from .._run.columns import ALL_STREAMS, ALL_WORKERS, BLOCK, COMMITS, MESSAGE, MQ_LOG, NO_SIZE
+from .._run.columns import ALL_STREAMS, ALL_WORKERS, BLOCK, COMMITS, MESSAGE, MQ_LOG, NO_SIZE, Row
 from .metrics import Metric
 
 FAIL = "fail"
@@ -72,10 +73,10 @@ class Limit:
     strict: bool
     value: float
     stated: str | int | float
-    severity: str
-    hard: bool
-    block_size: Range | None
-    load_point: Range | None
+    severity: str = FAIL
+    hard: bool = False
+    block_size: Range | None = None
+    load_point: Range | None = None
     source: str = ""
     message_size: Range | None = None
     stream: str = LOG
@@ -101,12 +102,12 @@ class Limit:
         """Whether the tester can count the operations that are over the limit."""
         return self.stream != COMMITS and not self.metric.of_responses
 
-    @property
+    @cached_property
     def text(self) -> str:
         """The limit without its rows, for example "latency_p99 <= 2 ms"."""
         return f"{self.metric.name} {self.operator} {self.metric.kind.format(self.value, 12)}"
 
-    @property
+    @cached_property
     def rows_text(self) -> str:
         """The rows that the limit judges, for example "block size <= 64 KiB"; empty if it judges all of them."""
         parts = [self._stream_text] if self._stream_text else []
@@ -125,7 +126,7 @@ class Limit:
         stream = "" if self.stream == LOG else f"stream {self.stream}"
         return " of ".join(part for part in (f"{self.operation}s" if self.operation else "", stream) if part)
 
-    def applies_to(self, row: Mapping[str, Any], step_size: str = BLOCK) -> bool:
+    def applies_to(self, row: Row, step_size: str = BLOCK) -> bool:
         """Return whether the limit judges a row of results.csv. Steps may have block sizes or message sizes, and
         streams may have block sizes.
 

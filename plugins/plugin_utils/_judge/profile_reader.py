@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from ...module_utils import _units
@@ -88,6 +89,8 @@ _LIMIT_KEYS = (
 )
 _ROW_KEYS = ("stream", "operation", "block_size", "message_size", "load_point")
 """The keys of a limit that determine which rows it judges."""
+_RANGES = {"block_size": _units.parse_size, "message_size": _units.parse_size, "load_point": _units.parse_count}
+"""Those of them that are ranges, and how their bounds are parsed."""
 _RANGE_KEYS = ("min", "max")
 _OF_WRITES = ("flush_", "response_", "ring_passes")
 _OPERATIONS = ("read", "write")
@@ -268,16 +271,15 @@ def _read_limits(data: Any, base: Profile) -> dict[str, tuple[Limit, ...]]:
         raise DefinitionError("limits must contain at least one limit.")
     own = [_read_limit(limit, f"limits[{index}]") for index, limit in enumerate(data)]
     limits = [
-        _with_hard_id(limit)
+        limit if limit.id else replace(limit, id=_hard_id(limit))
         for limit in _added_to(
             (*base.limits, *(limit for limit in base.kind_limits if not limit.is_default)),
             own,
             lambda limit: (limit.metric.name, limit.bound, *(getattr(limit, key) for key in _ROW_KEYS), limit.hard),
         )
     ]
-    for hard in _hard_limits():
-        if not any(_holds(limit, hard) for limit in limits):
-            limits.append(hard)
+    held = {_hard_id(limit) for limit in limits}
+    limits += [hard for hard in _hard_limits() if hard.id not in held]
     limited = {limit.metric.name for limit in limits}
     limits += [limit for limit in _default_limits() if limit.metric.name not in limited]
     _check_ids(limits)
@@ -302,13 +304,6 @@ def _check_ids(limits: Iterable[Limit]) -> None:
             raise DefinitionError(f"Two limits have the id {each}: each limit of a profile needs an id of its own.")
 
 
-def _with_hard_id(limit: Limit) -> Limit:
-    """Return a limit. If it has no id but is the same as a hard limit, it is given the id of the hard limit."""
-    return (
-        limit if limit.id else replace(limit, id=next((hard.id for hard in _hard_limits() if _holds(limit, hard)), ""))
-    )
-
-
 @cache
 def _hard_limits() -> tuple[Limit, ...]:
     return tuple(_read_limit(limit, "hard limits") for limit in HARD_LIMITS)
@@ -316,13 +311,16 @@ def _hard_limits() -> tuple[Limit, ...]:
 
 def of_every_profile(limit: Limit) -> bool:
     """Return whether a limit is a hard limit that every profile has, even if the profile does not state it."""
-    return any(_holds(limit, hard) for hard in _hard_limits())
+    return _hard_id(limit) != ""
 
 
-def _holds(limit: Limit, hard: Limit) -> bool:
-    """Return whether a limit of the profile is already the hard limit."""
-    same = (limit.metric, limit.bound, limit.strict, limit.value) == (hard.metric, hard.bound, hard.strict, hard.value)
-    return same and limit.hard and not limit.rows_text
+_CRITERION = attrgetter("metric", "bound", "strict", "value", "hard", "rows_text")
+"""What makes two limits the same, whatever their ids and sources are."""
+
+
+def _hard_id(limit: Limit) -> str:
+    """Return the id of the hard limit that a limit is the same as; empty if there is none."""
+    return next((hard.id for hard in _hard_limits() if _CRITERION(hard) == _CRITERION(limit)), "")
 
 
 def _read_limit(data: Any, where: str) -> Limit:
@@ -337,16 +335,6 @@ def _read_limit(data: Any, where: str) -> Limit:
         raise DefinitionError(f"{where}.hard {shown(hard)} must be true or false.")
     if hard and severity != FAIL:
         raise DefinitionError(f"{where}.severity must be {FAIL} if hard is true.")
-    given = [key for key in _ROW_KEYS if key in data]
-    if metric.scope == HIGHEST and "load_point" in data:
-        raise DefinitionError(
-            f"{where}.load_point is not allowed here: {metric.name} is judged at the highest load point that meets "
-            "all other limits."
-        )
-    if metric.scope in ONCE and given:
-        once = "is not a figure of a step" if metric.scope == OF_KIND else "is judged once for the whole run"
-        raise DefinitionError(f"{where}.{given[0]} is not allowed here: {metric.name} {once}.")
-    _check_rows(data, where)
     return Limit(
         metric=metric,
         bound=bound,
@@ -355,13 +343,9 @@ def _read_limit(data: Any, where: str) -> Limit:
         stated=stated,
         severity=severity,
         hard=hard,
-        block_size=_range(data, "block_size", _units.parse_size, where),
-        load_point=_range(data, "load_point", _units.parse_count, where),
         source=read_optional_text(data, "source", where),
-        message_size=_range(data, "message_size", _units.parse_size, where),
-        stream=_read_stream(data, metric, where),
-        operation=_read_operation(data, where),
         id=_read_id(data, where),
+        **_read_rows(data, metric, where),
     )
 
 
@@ -386,37 +370,25 @@ def _read_id(data: Mapping[str, Any], where: str) -> str:
     return value
 
 
-def _check_rows(data: Mapping[str, Any], where: str) -> None:
-    """Refuse combinations of keys that cannot apply to any row."""
-    stream = data.get("stream", LOG)
-    if "block_size" in data and ("message_size" in data or stream == COMMITS):
-        raise DefinitionError(
-            f"{where}.block_size is not allowed here: the steps of a commit run have message sizes; use message_size."
-        )
-    if "message_size" in data and stream not in (LOG, COMMITS):
-        raise DefinitionError(
-            f"{where}.message_size is not allowed here: only the steps of a commit run have message sizes, and its "
-            f"streams are {LOG} and {COMMITS}."
-        )
-    for key in ("block_size", "operation"):
-        if key in data and stream == ALL_STREAMS:
-            raise DefinitionError(
-                f"{where}.{key} is not allowed here: the stream {ALL_STREAMS} is the whole workload, with all "
-                "of its sizes and operations."
-            )
+_OF_THE_WHOLE = f"the stream {ALL_STREAMS} is the whole workload, with all of its sizes and operations."
+_OF_MESSAGES = "the steps of a commit run have message sizes; use message_size."
+_NOT_OF_STREAM = {
+    ("block_size", COMMITS): _OF_MESSAGES,
+    ("operation", COMMITS): f"the stream {COMMITS} has only commits.",
+    ("block_size", ALL_STREAMS): _OF_THE_WHOLE,
+    ("operation", ALL_STREAMS): _OF_THE_WHOLE,
+}
+"""Why a key cannot apply to any row of a stream."""
 
 
-def _read_operation(data: Mapping[str, Any], where: str) -> str:
-    operation = data.get("operation", "")
-    if "operation" in data and data.get("stream") == COMMITS:
-        raise DefinitionError(f"{where}.operation is not allowed here: the stream {COMMITS} has only commits.")
-    if "operation" in data and operation not in _OPERATIONS:
-        raise DefinitionError(f"{where}.operation {shown(operation)} is not one of {', '.join(_OPERATIONS)}.")
-    return operation
-
-
-def _read_stream(data: Mapping[str, Any], metric: Metric, where: str) -> str:
-    stream = data.get("stream", LOG)
+def _read_rows(data: Mapping[str, Any], metric: Metric, where: str) -> dict[str, Any]:
+    """Return the rows that a limit judges as arguments of Limit. Raises DefinitionError for keys that cannot apply to
+    any row."""
+    stream, operation = data.get("stream", LOG), data.get("operation", "")
+    for key in _ROW_KEYS:
+        why = _why_not_here(key, data, metric, stream) if key in data else ""
+        if why:
+            raise DefinitionError(f"{where}.{key} is not allowed here: {why}")
     if not isinstance(stream, str) or not _STREAM.match(stream):
         raise DefinitionError(
             f"{where}.stream {shown(stream)} must be the name of a stream (up to 32 letters, digits, dots, dashes and "
@@ -424,7 +396,24 @@ def _read_stream(data: Mapping[str, Any], metric: Metric, where: str) -> str:
         )
     if stream == COMMITS and metric.name.startswith(_OF_WRITES):
         raise DefinitionError(f"{where}.stream must not be {COMMITS} for {metric.name}, which commits do not have.")
-    return stream
+    if "operation" in data and operation not in _OPERATIONS:
+        raise DefinitionError(f"{where}.operation {shown(operation)} is not one of {', '.join(_OPERATIONS)}.")
+    ranges = {key: _range(data, key, parse, where) for key, parse in _RANGES.items()}
+    return {"stream": stream, "operation": operation, **ranges}
+
+
+def _why_not_here(key: str, data: Mapping[str, Any], metric: Metric, stream: Any) -> str:
+    """Return why a limit must not have a key that determines its rows; empty if it may."""
+    if metric.scope in ONCE:
+        once = "is not a figure of a step" if metric.scope == OF_KIND else "is judged once for the whole run"
+        return f"{metric.name} {once}."
+    if metric.scope == HIGHEST and key == "load_point":
+        return f"{metric.name} is judged at the highest load point that meets all other limits."
+    if key == "block_size" and "message_size" in data:
+        return _OF_MESSAGES
+    if key == "message_size" and stream not in (LOG, COMMITS):
+        return f"only the steps of a commit run have message sizes, and its streams are {LOG} and {COMMITS}."
+    return _NOT_OF_STREAM.get((key, str(stream)), "")
 
 
 def _read_metric(data: Mapping[str, Any], where: str) -> Metric:

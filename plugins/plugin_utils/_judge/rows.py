@@ -15,7 +15,7 @@ from .._run.columns import ALL_STREAMS, Row
 from .._run.table_reader import TablesError
 from .._run.tables import Tables
 from .metrics import METRICS, NOT_STARTED, SHARE_OF_OPERATIONS, Metric
-from .profile import FAIL, Limit
+from .profile import Limit
 from .profile_reader import of_every_profile
 
 MOST_NOT_STARTED = 0.001
@@ -31,20 +31,8 @@ def limits_on_pace(tables: Tables) -> list[Limit]:
         if tables.layout.paced
         else ()
     )
-    about = {
-        "bound": "max",
-        "strict": False,
-        "value": MOST_NOT_STARTED,
-        "stated": MOST_NOT_STARTED,
-        "severity": FAIL,
-        "hard": False,
-    }
-    return [
-        Limit(
-            METRICS[NOT_STARTED], **about, block_size=None, load_point=None, stream=stream, source="the workload's rate"
-        )
-        for stream in paced
-    ]
+    share, source = MOST_NOT_STARTED, "the workload's rate"
+    return [Limit(METRICS[NOT_STARTED], "max", False, share, share, stream=stream, source=source) for stream in paced]
 
 
 def rows_of(limit: Limit, tables: Tables) -> list[Row]:

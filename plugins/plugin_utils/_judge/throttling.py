@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
-from .._run.columns import COMMITS, Row
+from .._run.columns import COMMITS, grouped, stream_key
 from .._run.findings import PLATEAU, VOLUME_LIMIT, Finding, finding
-from .._run.shapes import Within, dicts_in, fits
+from .._run.shapes import Facts, Within, dicts_in, fits
 from .._run.table_reader import TablesError, printable
 from .._run.tables import Tables
 
@@ -49,7 +49,7 @@ def volume_limits(before: Any, after: Any) -> dict[str, Any]:
     return facts
 
 
-def limit_notes(facts: Mapping[str, Any]) -> list[Finding]:
+def limit_notes(facts: Facts) -> list[Finding]:
     """Return a note for each limit that was reached, from the facts of :func:`volume_limits`."""
     elapsed_s = facts.get("volume_limits_elapsed_s") or 0
     reached = {limit: facts.get(_key(limit)) or 0 for limit in _LIMITS}
@@ -125,11 +125,8 @@ def plateaus(tables: Tables) -> list[Finding]:
         seconds = [row for row in tables.intervals if not row["partial"] and row["stream"] != COMMITS]
     except TablesError:
         return []  # the report already says that they cannot be shown
-    streams: dict[tuple[Any, ...], list[Row]] = {}
-    for row in seconds:
-        streams.setdefault((row["step"], row["stream"], row["operation"]), []).append(row)
     return [
         {"kind": PLATEAU, "verdict": None, **{key: rows[0][key] for key in _ABOUT}, **plateau}
-        for rows in streams.values()
+        for rows in grouped(seconds, stream_key).values()
         if (plateau := find_plateau([row["bytes"] for row in rows]))
     ]

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from .._run.shapes import Plan
+
 if TYPE_CHECKING:
     from markupsafe import Markup
 
@@ -63,19 +65,17 @@ class Opening:
     """Opens a run of some kind. ``plans`` holds the plan for each host, ``settings`` the settings that all hosts
     share."""
 
-    def check(self, settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]]) -> None:
+    def check(self, settings: Mapping[str, Any], plans: Mapping[str, Plan]) -> None:
         """Raise SettingsError if a run of this kind is not possible with these plans."""
 
-    def volumes(self, plan: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def volumes(self, plan: Plan) -> list[dict[str, Any]]:
         """Return the volumes that a host is expected to report, in the form in which volumes.json stores them. Those
         that report another kind of result than the run have a ``kind``."""
         from .._fleet.volumes import recorded_volumes
 
         return [*recorded_volumes(plan["volumes"]), *(plan.get("of_other_kinds") or [])]
 
-    def announced(
-        self, settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]], check_mode: bool
-    ) -> list[str]:
+    def announced(self, settings: Mapping[str, Any], plans: Mapping[str, Plan], check_mode: bool) -> list[str]:
         """Return the lines to print about the run once it is open."""
         return []
 
@@ -142,9 +142,6 @@ class View:
     criteria = ""
     """Sentences about the criteria for a run of this kind, if the limits of a profile do not judge it; otherwise
     empty."""
-
-    without_figures = "Nothing was measured."
-    """The text that replaces the picture of the fleet if no host has figures."""
 
     cause = ""
     """The kind of cause (see ``_report/causes/groups.py``) that only runs of this kind have, and for which the view

@@ -19,6 +19,7 @@ from .._run.directory import RunDirectory
 from .._run.findings import NO_VERDICT, finding
 from .._run.kinds import CHECK_MODE, kind_of
 from .._run.record import HostRecord
+from .._run.shapes import Run
 from .._run.verdicts import ERROR
 from .._run.words import words_of
 from .host import NEVER_REPORTED, UNCLAIMED, missing
@@ -44,7 +45,7 @@ def judge_run(directory: RunDirectory, asked_by: str, earlier: Mapping[str, Any]
     return verdict
 
 
-def fleet_verdict(run: Mapping[str, Any], records: Iterable[HostRecord]) -> dict[str, Any]:
+def fleet_verdict(run: Run, records: Iterable[HostRecord]) -> dict[str, Any]:
     """Judge a fleet and return the content of verdict.json. Records are iterated only once. Raises PolicyError if the
     run's policy names an unknown verdict."""
     check_mode = kind_of(run) is CHECK_MODE

@@ -27,11 +27,12 @@ from .._judge.profile import Profile
 from .._judge.profile_reader import load_profile
 from .._run.directory import RunDirectory
 from .._run.findings import PLATEAU, PREFLIGHT, UNUSABLE_TABLES, Finding, finding, is_data, is_finding
+from .._run.host_settings import profile_data, profile_key
 from .._run.kinds import CHECK_MODE, DEFAULT
 from .._run.moment import utc_now
-from .._run.profiles import profile_data, profile_key
 from .._run.record import ERROR as NO_MEASUREMENT
 from .._run.record import HostRecord
+from .._run.shapes import Facts, Plan, Run
 from .._run.table_reader import TablesError
 from .._run.tables import Tables, parse_tables
 from .._run.verdicts import ERROR, MISSING, WARN, worst
@@ -93,33 +94,36 @@ runs."""
 
 def judge_record(
     record: HostRecord,
-    tables: Tables | None,
+    tables: Tables,
     profile: Profile,
     today: datetime.date,
     together: Mapping[str, Capacity] | None = None,
 ) -> dict[str, Any]:
-    """Return the judged part of a host's record, with its sentences. See :func:`judge_host`."""
-    return with_sentences(
-        judge_host(record, tables, profile, today, together), tables.words if tables else words_of(record.load_unit)
-    )
+    """Return the judged part of a measured record, with its sentences. See :func:`judge_host`."""
+    return with_sentences(judge_host(record, tables, profile, today, together), tables.words)
 
 
-def workload_facts(plan: dict[str, Any]) -> dict[str, Any]:
+def judge_error(error: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the judged part of a record that only states an ``error``, with its sentences."""
+    return with_sentences(unmeasured(finding_of_error(error)), words_of(""))
+
+
+def workload_facts(plan: Plan) -> dict[str, Any]:
     """Return the facts about a volume's workload for the record. Values that the host returns under these names are
     ignored."""
     return {**{key: plan[key] for key in WORKLOAD_FACTS}, LOAD_TARGET: plan[LOAD_TARGET] or None}
 
 
-def profile_of(run: Mapping[str, Any], host: str) -> Profile:
+def profile_of(run: Run, host: str) -> Profile:
     """Return the profile that is to judge ``host``."""
     return load_profile(profile_data(run, host), "")
 
 
 def measurement(
-    run: Mapping[str, Any],
+    run: Run,
     host: str,
     volume: str,
-    facts: dict[str, Any],
+    facts: Facts,
     workspace: dict[str, Any],
     files: Mapping[str, bytes],
     today: datetime.date,
@@ -163,14 +167,14 @@ def tester_of(tables: Tables) -> dict[str, Any]:
     }
 
 
-def error(run: Mapping[str, Any], host: str, volume: str, why: dict[str, Any], facts: dict[str, Any]) -> HostRecord:
+def error(run: Run, host: str, volume: str, why: dict[str, Any], facts: Facts) -> HostRecord:
     """Return the record of a host that was not measured. ``why`` holds ``stage``, ``verdict``, and ``reason`` or
     ``cause``; it also holds ``skipped`` if a queue manager is left out because its log is not there, which is never
     certified."""
     return _with_error(run, host, volume, why, finding_of_error(why), facts)
 
 
-def missing(run: Mapping[str, Any], host: str, volume: str, cause: str = NEVER_REPORTED) -> HostRecord:
+def missing(run: Run, host: str, volume: str, cause: str = NEVER_REPORTED) -> HostRecord:
     """Return the record of an expected host's volume that the host never reported. In a preflight, nothing is missing,
     because it measures nothing."""
     if (run.get("controller") or {}).get("check_mode"):
@@ -178,17 +182,13 @@ def missing(run: Mapping[str, Any], host: str, volume: str, cause: str = NEVER_R
     return error(run, host, volume, {"stage": "", "verdict": MISSING, "cause": cause}, {})
 
 
-def unusable(
-    run: Mapping[str, Any], host: str, volume: str, stage: str, problem: TablesError, facts: dict[str, Any]
-) -> HostRecord:
+def unusable(run: Run, host: str, volume: str, stage: str, problem: TablesError, facts: Facts) -> HostRecord:
     """Return the record of a host whose tables cannot be used."""
     found = finding(UNUSABLE_TABLES, ERROR, stage=stage, text=str(problem))
     return _with_error(run, host, volume, {"stage": stage, "verdict": ERROR}, found, facts)
 
 
-def _with_error(
-    run: Mapping[str, Any], host: str, volume: str, why: dict[str, Any], found: Finding, facts: dict[str, Any]
-) -> HostRecord:
+def _with_error(run: Run, host: str, volume: str, why: dict[str, Any], found: Finding, facts: Facts) -> HostRecord:
     reason = in_words({**found, "stage": ""}, words_of(""))
     return replace(
         blank(run, host, volume, NO_MEASUREMENT, facts),
@@ -198,11 +198,11 @@ def _with_error(
 
 
 def preflight(
-    run: Mapping[str, Any],
+    run: Run,
     host: str,
     volume: str,
-    facts: dict[str, Any],
-    plan: Mapping[str, Any],
+    facts: Facts,
+    plan: Plan,
     workspace: Mapping[str, Any],
 ) -> HostRecord:
     """Return the record of a host that is ready to be measured: it has no verdict, and describes what a measurement
@@ -225,7 +225,7 @@ def preflight(
     return replace(ready(run, host, volume, facts, planned, *plan["notes"], *unknown), workspace=known)
 
 
-def ready(run: Mapping[str, Any], host: str, volume: str, facts: dict[str, Any], *found: Finding) -> HostRecord:
+def ready(run: Run, host: str, volume: str, facts: Facts, *found: Finding) -> HostRecord:
     """Return the record of a preflight, which does nothing else, so there is no verdict."""
     return replace(
         blank(run, host, volume, CHECK_MODE.name, facts),
@@ -249,7 +249,7 @@ def collection_version() -> str:
     return "unknown"
 
 
-def blank(run: Mapping[str, Any], host: str, volume: str, kind: str, facts: dict[str, Any]) -> HostRecord:
+def blank(run: Run, host: str, volume: str, kind: str, facts: Facts) -> HostRecord:
     """Return a record that contains only facts."""
     # A host knows neither the settings of its storage array nor its own purpose, so only the inventory can provide
     # them.
@@ -283,7 +283,7 @@ def file_error(
     volume: str,
     stage: str,
     reason: str,
-    facts: Mapping[str, Any],
+    facts: Facts,
     verdict: str = ERROR,
 ) -> HostRecord | None:
     """Store the record of a volume with the reason, and return it. Returns None if the volume already has a record,

@@ -31,8 +31,8 @@ from .._records.fleet import GATE, missing_hosts, with_verdict
 from .._run.columns import ALL_OPERATIONS, ALL_WORKERS, KEY_COLUMNS, Step
 from .._run.definitions import DefinitionError
 from .._run.directory import RunDirectory
+from .._run.host_settings import profile_text, profiles_by_sha256
 from .._run.kinds import CHECK_MODE, Kind, kind_named, kind_of
-from .._run.profiles import profile_text, profiles_by_sha256
 from .._run.record import DEFAULT_VOLUME, HostRecord, host_label
 from .._run.run_files import RunDirectoryError
 from .._run.table_reader import TablesError, printable

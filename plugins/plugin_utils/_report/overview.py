@@ -12,8 +12,8 @@ from typing import Any
 
 from ...module_utils._units import format_size
 from .._run.columns import Step
+from .._run.host_settings import can_certify
 from .._run.kinds import UNJUDGED
-from .._run.profiles import can_certify
 from .._run.table_reader import printable
 from .._run.verdicts import WORST_FIRST
 from .figures import step_text

@@ -18,7 +18,7 @@ from typing import Any
 from ...module_utils._command_lines import command, extra_variable
 from .._options.reading import PRESET, values_of
 from .._run.columns import STREAMS
-from .._run.parameters import VARIES
+from .._run.host_settings import VARIES
 from .._run.table_reader import printable
 from .._run.tester_options import ALL
 

@@ -6,7 +6,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 Row = dict[str, Any]
 """A row by column name: int, float or str, or None if the field is empty."""
@@ -20,6 +21,17 @@ def stream_key(row: Row) -> tuple[Any, ...]:
 def worker_key(row: Row) -> tuple[Any, ...]:
     """Return the step, the stream, the operation and the worker of a row."""
     return row["step"], row["stream"], row["operation"], row["worker"]
+
+
+_Each = TypeVar("_Each")
+
+
+def grouped(rows: Iterable[_Each], key: Callable[[_Each], Any]) -> dict[Any, list[_Each]]:
+    """Return rows (or other items) by their keys, in their order."""
+    found: dict[Any, list[_Each]] = {}
+    for row in rows:
+        found.setdefault(key(row), []).append(row)
+    return found
 
 
 Step = tuple[int, int | None]

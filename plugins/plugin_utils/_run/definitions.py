@@ -124,19 +124,12 @@ def find_file(kind: str, source: str, search_dir: str | None, directory: str = "
     shipped file in ``search_dir``."""
     if "/" in source or source.endswith((".yml", ".yaml")):
         return os.path.join(directory, source)
-    names = sorted(name[:-4] for name in _listing(kind, search_dir) if name.endswith(".yml"))
+    names = sorted(name[:-4] for name in os.listdir(search_dir) if name.endswith(".yml")) if search_dir else []
     if source not in names or search_dir is None:
         raise DefinitionError(
             f"There is no {kind} {shown(source)}: use {', '.join([*names, 'a path or a dictionary'])}."
         )
     return os.path.join(search_dir, f"{source}.yml")
-
-
-def _listing(kind: str, search_dir: str | None) -> list[str]:
-    try:
-        return os.listdir(search_dir) if search_dir else []
-    except OSError as error:
-        raise DefinitionError(f"The {kind}s cannot be listed: {error}.") from None
 
 
 def read_name(data: Mapping[str, Any], where: str) -> str:

@@ -48,7 +48,7 @@ from .run_files import (
     refuse_other_schema,
     with_seal,
 )
-from .shapes import Items, Keys, Maybe, Where, check
+from .shapes import Items, Keys, Maybe, Run, Where, check
 from .verdicts import WORST_FIRST
 
 _OBJECTS = ("controller", "parameters", "profile", "host_profiles", "policy", "history", "baseline")
@@ -112,7 +112,7 @@ class RunDirectory:
         self.certificates = Certificates(self._files)
 
     @classmethod
-    def create(cls, base: str, run: Mapping[str, Any]) -> RunDirectory:
+    def create(cls, base: str, run: Run) -> RunDirectory:
         """Create a new run directory under ``base``, and make base/latest point to it. ``base`` is created if it does
         not exist.
 

@@ -28,6 +28,8 @@ from typing import Any
 from .shapes import PLAIN
 
 Finding = dict[str, Any]
+Judgement = dict[str, Any]
+"""How a figure compares with a limit (see ``_judge/limits.py``)."""
 
 LIMIT = "limit"
 IO_ERROR, SHORT_WRITE, WRONG_DATA = "io_error", "short_write", "wrong_data"
@@ -37,8 +39,7 @@ because a limit was broken."""
 LOAD_TARGET, LOAD_POINT, ELSEWHERE = "load_target", "load_point", "elsewhere"
 """A load that the volume was not shown to carry, an inconclusive load point, and the finding of another volume in the
 same search."""
-NO_TABLES, UNUSABLE_TABLES, UNMEASURED, SKIPPED, MISSING, UNREADABLE, NO_VERDICT = (
-    "no_tables",
+UNUSABLE_TABLES, UNMEASURED, SKIPPED, MISSING, UNREADABLE, NO_VERDICT = (
     "unusable_tables",
     "unmeasured",
     "skipped",
@@ -89,7 +90,7 @@ would be another such fact, but power cuts have separate results."""
 
 OF_HISTORY = (BASELINE, POWER_CUTS_BEFORE)
 FAILED_OPERATION = (IO_ERROR, SHORT_WRITE, WRONG_DATA)
-WITHOUT_MEASUREMENT = (NO_TABLES, UNUSABLE_TABLES, UNMEASURED, SKIPPED, MISSING, UNREADABLE)
+WITHOUT_MEASUREMENT = (UNUSABLE_TABLES, UNMEASURED, SKIPPED, MISSING, UNREADABLE)
 
 # The causes of findings about limits. DISTURBED is another one.
 BROKEN, WAIVED, OPEN = "broken", "waived", "open"

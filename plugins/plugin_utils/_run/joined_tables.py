@@ -37,7 +37,7 @@ _SAME = (
     "over_worker_ns",
 )
 
-Run = dict[str, str]
+RunTable = dict[str, str]
 
 
 def _first(texts: Sequence[str]) -> str:
@@ -123,7 +123,7 @@ def join_tables(rounds: Sequence[Mapping[str, bytes]]) -> dict[str, bytes]:
     return {_RUN: _join_runs(runs, first_steps), **joined}
 
 
-def _first_steps(runs: Sequence[Run]) -> list[int]:
+def _first_steps(runs: Sequence[RunTable]) -> list[int]:
     """Return, for each round, the number of steps in the rounds before it."""
     first_steps = [0]
     for run in runs[:-1]:
@@ -148,7 +148,7 @@ def _join_rows(name: str, tables: Sequence[bytes | None], first_steps: Sequence[
     return _written([header or [], *rows])
 
 
-def _join_runs(runs: Sequence[Run], first_steps: Sequence[int]) -> bytes:
+def _join_runs(runs: Sequence[RunTable], first_steps: Sequence[int]) -> bytes:
     joined = {key: value for key, value in runs[-1].items() if key != "complete"}
     joined.update({key: join([run.get(key, "") for run in runs]) for key, join in _JOINED.items() if key in joined})
     frozen = [

@@ -19,10 +19,20 @@ from functools import cached_property
 from typing import Any
 
 from . import lock_steps
-from .shapes import Items, Keys, Maybe
+from .shapes import Items, Keys, Maybe, Run
 
 PACKAGE = f"{__package__.rpartition('.')[0]}._kinds"
 """The package with a folder for each kind."""
+
+
+def _facet(name: str) -> cached_property[Any]:
+    """Return a property with a facet of a kind, which is imported when it is used."""
+
+    def load(kind: Kind) -> Any:
+        module = f"{kind.folder}.{name}" if name in kind.facets else "facets"
+        return getattr(importlib.import_module(f"{PACKAGE}.{module}"), name.capitalize())()
+
+    return cached_property(load)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -118,34 +128,20 @@ class Kind:
     renamed: Mapping[str, str] = field(default_factory=dict)
     """The variables of a certification that have other names in a run of this kind, in messages."""
 
-    @cached_property
-    def criteria(self) -> Any:
-        """What a profile can specify about a run of this kind."""
-        return self._facet("criteria")
+    criteria = _facet("criteria")
+    """What a profile can specify about a run of this kind."""
 
-    @cached_property
-    def english(self) -> Any:
-        """The sentences about the findings of a run of this kind."""
-        return self._facet("english")
+    english = _facet("english")
+    """The sentences about the findings of a run of this kind."""
 
-    @cached_property
-    def opening(self) -> Any:
-        """What a run of this kind expects from the hosts when it is opened."""
-        return self._facet("opening")
+    opening = _facet("opening")
+    """What a run of this kind expects from the hosts when it is opened."""
 
-    @cached_property
-    def memory(self) -> Any:
-        """What a run of this kind reads from the history, and what it stores there."""
-        return self._facet("memory")
+    memory = _facet("memory")
+    """What a run of this kind reads from the history, and what it stores there."""
 
-    @cached_property
-    def view(self) -> Any:
-        """What a run of this kind adds to reports."""
-        return self._facet("view")
-
-    def _facet(self, name: str) -> Any:
-        module = f"{self.folder}.{name}" if name in self.facets else "facets"
-        return getattr(importlib.import_module(f"{PACKAGE}.{module}"), name.capitalize())()
+    view = _facet("view")
+    """What a run of this kind adds to reports."""
 
     def in_its_terms(self, message: str) -> str:
         """Return a message about the variables of a certification, reworded for the variables of a run of this kind."""
@@ -283,12 +279,12 @@ UNJUDGED = tuple(kind.without_verdict for kind in (CHECK_MODE, *KINDS.values()) 
 """The words that may replace a verdict."""
 
 
-def kind_of(run: Mapping[str, Any]) -> Kind:
+def kind_of(run: Run) -> Kind:
     """Return the kind of a run: in check mode, a preflight."""
     return CHECK_MODE if (run.get("controller") or {}).get("check_mode") else opened_for(run)
 
 
-def opened_for(run: Mapping[str, Any]) -> Kind:
+def opened_for(run: Run) -> Kind:
     """Return the kind that a run was opened for, even if it was only a preflight."""
     return KINDS.get(str(run.get("kind")), DEFAULT)
 

@@ -12,6 +12,11 @@ from typing import Any
 
 from .shapes import PLAIN, Items, Keys, Within
 
+Pair = Mapping[str, Any]
+"""The results of a pair of hosts (see SHAPE)."""
+StepRow = Mapping[str, Any]
+"""One of its rows: a step that was carried out once."""
+
 LOCKS = SECTION = "locks"
 """The kind of the records of a test of locks, and the key of the section of a profile about such tests."""
 
@@ -86,7 +91,7 @@ the host that held the lock, ``other`` is the one that wanted it, and ``cause`` 
 All of it comes from hosts, so nothing in it is trusted."""
 
 
-def figure(step: Mapping[str, Any], name: str) -> float | None:
+def figure(step: StepRow, name: str) -> float | None:
     """Return a figure of a step; None if it is not known. The name of a figure ends with its unit."""
     value = (step.get("figures") or {}).get(name)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -94,19 +99,25 @@ def figure(step: Mapping[str, Any], name: str) -> float | None:
     return value if math.isfinite(value) and 0 <= value < 1 << 63 else None
 
 
-def figure_text(step: Mapping[str, Any], name: str) -> str:
+def figure_text(step: StepRow, name: str) -> str:
     """Return a text from the figures of a step; empty if there is none."""
     value = (step.get("figures") or {}).get(name)
     return value if isinstance(value, str) else ""
 
 
-def late_writes(step: Mapping[str, Any]) -> int | None:
+def late_writes(step: StepRow) -> int | None:
     """Return how many writes of a host that had lost its lock landed in the two logs of a step; None if that is not
     known."""
     known = [value for name in LATE_WRITES.values() if (value := figure(step, name)) is not None]
     return int(sum(known)) if known else None
 
 
-def rows_of(pair: Mapping[str, Any], *names: str) -> list[Mapping[str, Any]]:
+def is_about(finding: Mapping[str, Any], pair: Pair) -> bool:
+    """Return whether a finding of a record is about a pair of hosts and its directory."""
+    at = finding.get("at")
+    return isinstance(at, Mapping) and all(at.get(key) == pair[key] for key in ("first", "second", "directory"))
+
+
+def rows_of(pair: Pair, *names: str) -> list[StepRow]:
     """Return the rows of the steps with the given names, from the results of a pair."""
     return [step for step in pair["steps"] if step["step"] in names]

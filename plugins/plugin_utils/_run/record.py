@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .findings import is_data, is_finding
+from .findings import Judgement, is_data, is_finding
 from .kinds import DEFAULT, by_data_key, kind_named
 from .shapes import NUMBER, PLAIN, Items, Keys, Maybe, Where, check
 
@@ -107,7 +107,7 @@ class HostRecord:
     qualification: str = ""
     reasons: list[str] = field(default_factory=list)
     disturbances: list[str] = field(default_factory=list)
-    judgements: list[dict[str, Any]] = field(default_factory=list)
+    judgements: list[Judgement] = field(default_factory=list)
     leftovers: list[str] = field(default_factory=list)
     tables: dict[str, dict[str, Any]] = field(default_factory=dict)
     comparison: dict[str, Any] | None = None
@@ -141,15 +141,15 @@ class HostRecord:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> HostRecord:
         """Return the record in ``data``, which is untrusted. Raises RecordError."""
-        check(data, _SHAPE, lambda part: RecordError(f"has no usable {part}"))
+        check(data, _SHAPE, _refused)
         kind = kind_named(data["kind"])
         kind_data = data.get(kind.data_key) if kind.data_key else None
-        check(
-            {kind.data_key: kind_data},
-            Keys({kind.data_key: Maybe(kind.data_shape)}),
-            lambda part: RecordError(f"has no usable {part}"),
-        )
+        check({kind.data_key: kind_data}, Keys({kind.data_key: Maybe(kind.data_shape)}), _refused)
         return cls(kind_data=kind_data, **{name: data[name] for name in _NAMES if data.get(name) is not None})
+
+
+def _refused(part: str) -> RecordError:
+    return RecordError(f"has no usable {part}")
 
 
 def host_label(host: str, volume: str) -> str:

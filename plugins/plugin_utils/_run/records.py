@@ -20,13 +20,14 @@ from .moment import utc_now
 from .names import COMPARISON, HOSTS, POWER_CUTS, RECORD, is_table, safe_name, volume_folder
 from .record import HostRecord, RecordError
 from .run_files import MAX_TABLE_BYTES, ChangedError, RunDirectoryError, RunFiles
+from .shapes import Run
 from .verdicts import ERROR
 
 
 class Records:
     """The records of a run, each in the folder of its volume."""
 
-    def __init__(self, files: RunFiles, run: Mapping[str, Any]) -> None:
+    def __init__(self, files: RunFiles, run: Run) -> None:
         self._files = files
         self._run = run
 

@@ -15,6 +15,13 @@ from typing import Any
 
 from .table_reader import printable
 
+Run = Mapping[str, Any]
+"""The content of run.json."""
+Facts = Mapping[str, Any]
+"""What is known about a host and one of its volumes, by the names of the facts."""
+Plan = Mapping[str, Any]
+"""What a host is to do (see ``_fleet/plan.py``)."""
+
 _LARGEST = 1 << 64
 """The largest figure that is needed. Larger ones cannot be used in computations."""
 

@@ -8,6 +8,7 @@ row would be counted twice."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import itemgetter
 from typing import Any
 
 from .columns import (
@@ -19,6 +20,7 @@ from .columns import (
     READ_SHARE,
     STREAMS,
     Row,
+    grouped,
     stream_key,
     worker_key,
 )
@@ -42,13 +44,12 @@ def is_of_averages(run: Mapping[str, str]) -> bool:
 
 def check_steps(run: dict[str, str], results: list[Row]) -> None:
     """Refuse results in which a row is missing or occurs twice: a missing row would not be judged."""
-    steps: dict[int, dict[tuple[str, str], list[Row]]] = {}
-    for row in results:
-        steps.setdefault(row["step"], {}).setdefault((row["stream"], row["operation"]), []).append(row)
-    for step, streams in steps.items():
+    steps = grouped(results, itemgetter("step"))
+    for step, of_step in steps.items():
+        streams = grouped(of_step, itemgetter("stream", "operation"))
         if is_of_streams(run):
             _check_whole(step, streams)  # the only kind of row with streams that has no workers
-        first = next(iter(streams.values()))[0]
+        first = of_step[0]
         for (stream, operation), rows in streams.items():
             # Each stream has its own size, or none.
             same = {**first, "block_size_bytes": rows[0]["block_size_bytes"]} if is_of_streams(run) else first
@@ -221,9 +222,7 @@ def check_over(
 def check_batches(rows: list[Row], workers: list[Row]) -> None:
     """Refuse a batches.csv whose rows do not match the rows of results.csv exactly. For each row of results.csv, the
     batches must be in order and contain all of its operations."""
-    found: dict[tuple[Any, ...], list[Row]] = {}
-    for row in rows:
-        found.setdefault(worker_key(row), []).append(row)
+    found = grouped(rows, worker_key)
     for row in workers:
         parts = found.pop(worker_key(row), [])
         place = f"worker {row['worker']} in step {row['step']}"

@@ -7,11 +7,24 @@ contradicts itself or contains an impossible figure."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
+from operator import itemgetter
 from typing import Any
 
-from .columns import ALL_OPERATIONS, ALL_STREAMS, ALL_WORKERS, BLOCK, KEY_COLUMNS, OBSERVER, Row, stream_key, worker_key
+from .columns import (
+    ALL_OPERATIONS,
+    ALL_STREAMS,
+    ALL_WORKERS,
+    BLOCK,
+    KEY_COLUMNS,
+    OBSERVER,
+    Row,
+    grouped,
+    stream_key,
+    worker_key,
+)
 from .table_checks import check_batches, check_fidelity, check_over, check_steps, is_of_averages, is_of_streams
 from .table_reader import (
     DECIMAL_PATTERN,
@@ -53,6 +66,11 @@ _OVER_FIGURES = ("second", "over_ns", "operations", "latency_sum_ns")
 _BATCH_FIGURES = ("batch", "operations", "latency_sum_ns")
 _RESPONSE_FIGURES = ("response_upper_ns", "operations")
 _FIDELITY_FIGURES = ("property", "asked", "achieved")
+
+
+def _indexed(table: str, key: Callable[[Row], Any]) -> cached_property[dict[Any, list[Row]]]:
+    """Return a property with the rows of a table by their keys."""
+    return cached_property(lambda tables: grouped(getattr(tables, table), key))
 
 
 class Tables:
@@ -278,28 +296,17 @@ class Tables:
         """A row for each step and stream with the sums of its reads and writes: counts and rates. A stream with one
         operation keeps its own row."""
         parts = [row for row in self.results if row["worker"] == ALL_WORKERS and row["stream"] != ALL_STREAMS]
-        found = _by(lambda row: (row["step"], row["stream"]), parts)
+        found = grouped(parts, lambda row: (row["step"], row["stream"]))
         return [rows[0] if len(rows) == 1 else _together(rows) for rows in found.values()]
 
-    @cached_property
-    def _rows(self) -> dict[tuple[Any, ...], list[Row]]:
-        return _by(stream_key, self.results)
+    _rows = _indexed("results", stream_key)
+    _seconds = _indexed("intervals", stream_key)
+    _over = _indexed("over", worker_key)
+    _batches = _indexed("batches", worker_key)
 
     @cached_property
     def _workers(self) -> dict[tuple[Any, ...], int]:
         return {key: len(rows) - 1 for key, rows in self._rows.items()}
-
-    @cached_property
-    def _seconds(self) -> dict[tuple[Any, ...], list[Row]]:
-        return _by(stream_key, self.intervals)
-
-    @cached_property
-    def _over(self) -> dict[tuple[Any, ...], list[Row]]:
-        return _by(worker_key, self.over)
-
-    @cached_property
-    def _batches(self) -> dict[tuple[Any, ...], list[Row]]:
-        return _by(worker_key, self.batches)
 
     def distributions(self) -> dict[tuple[int, str, str, int | None], list[tuple[int, int]]]:
         """Return histogram.csv without its batches: (upper bound in ns, operations) by load point, stream, operation
@@ -344,13 +351,6 @@ class Tables:
         return typed_rows(name, self._files[name], (*KEY_COLUMNS, *filled, *others), (*_FILLED, *filled))
 
 
-def _by(key: Callable[[Row], tuple[Any, ...]], rows: list[Row]) -> dict[tuple[Any, ...], list[Row]]:
-    found: dict[tuple[Any, ...], list[Row]] = {}
-    for row in rows:
-        found.setdefault(key(row), []).append(row)
-    return found
-
-
 def _together(rows: list[Row]) -> Row:
     """Return the sum of the operations of a stream."""
     row = {
@@ -366,7 +366,7 @@ def _together(rows: list[Row]) -> Row:
 
 def _added(tables: list[list[Row]]) -> list[Row]:
     """Return the seconds of several streams or operations, added up."""
-    seconds = _by(lambda row: (row["second"],), [row for rows in tables for row in rows])
+    seconds = grouped(itertools.chain.from_iterable(tables), itemgetter("second"))
     return [_added_second(rows) for dummy, rows in sorted(seconds.items())]
 
 

@@ -13,8 +13,9 @@ from typing import Any
 
 from ...module_utils import _units
 from .files import fingerprint
-from .parameters import VARIES, parameters_of
+from .host_settings import VARIES, parameters_of
 from .record import HostRecord
+from .shapes import Facts, Run
 from .table_reader import printable
 from .tester_options import OptionError
 
@@ -23,7 +24,7 @@ SIZE_VARIES = ("zfs",)
 _TOO_MANY_DIGITS = 20
 
 
-def volume_class(named: Any, facts: Mapping[str, Any]) -> str:
+def volume_class(named: Any, facts: Facts) -> str:
     """Return the class of a volume, from the class that the user named, if any, or from facts about its device and file
     system."""
     if named:
@@ -35,7 +36,7 @@ def volume_class(named: Any, facts: Mapping[str, Any]) -> str:
     )
 
 
-def size_of(facts: Mapping[str, Any]) -> int | None:
+def size_of(facts: Facts) -> int | None:
     """Return the size of a file system in bytes, or None if it is unknown or varies. The value is a number, or text
     from the tester's table."""
     text = str(facts.get("filesystem_size_bytes"))
@@ -96,7 +97,7 @@ def identity_of_record(record: HostRecord) -> VolumeIdentity | None:
     return identity_of(facts_of_identity(record))
 
 
-def _hash(facts: Mapping[str, Any], names: tuple[str, ...]) -> str:
+def _hash(facts: Facts, names: tuple[str, ...]) -> str:
     return fingerprint({name: facts.get(name) or "" for name in names})
 
 
@@ -111,7 +112,7 @@ def check_group(group: str, host: str, groups: Mapping[str, Sequence[str]]) -> N
         raise OptionError(f"locks_group is {group}, but the host is not in this group of the inventory")
 
 
-def partners_of(run: Mapping[str, Any], host: str) -> dict[str, Any]:
+def partners_of(run: Run, host: str) -> dict[str, Any]:
     """Return the ``partners`` and the ``group`` of a host, as recorded in run.json."""
     asked = parameters_of(run, host)
     partners, group = asked.get("locks_pair"), asked.get("locks_group")

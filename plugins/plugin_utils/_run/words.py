@@ -7,9 +7,7 @@ of its workers, load points and sizes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from ...module_utils import _units
 from .columns import (
@@ -21,6 +19,7 @@ from .columns import (
     LOG,
     MESSAGE,
     NO_SIZE,
+    Row,
     Step,
 )
 
@@ -52,11 +51,11 @@ class Layout:
     paced: bool = False
     wide: bool = False
 
-    def stands_for_step(self, row: Mapping[str, Any]) -> bool:
+    def stands_for_step(self, row: Row) -> bool:
         """Whether the figures of a row of results.csv are those of its step."""
         return (row["stream"], row["operation"], row["worker"]) == (*self.of_step[:2], ALL_WORKERS)
 
-    def step_of(self, row: Mapping[str, Any]) -> Step:
+    def step_of(self, row: Row) -> Step:
         """Return the load point and the size of a row's step. The sizes of streams and live logs do not belong to the
         step."""
         return row["load_point"], None if self.by_stream or self.mixed else row["block_size_bytes"]
@@ -114,7 +113,7 @@ class Words:
     for_each: str = " for each queue manager"
     files: str = "the files of a queue manager"
 
-    def row_text(self, row: Mapping[str, Any]) -> str:
+    def row_text(self, row: Row) -> str:
         """Return the name of a row of all workers, for use within a sentence."""
         of_stream = f"{self.load_text(row['load_point'])} for {row['operation']}s of {row['stream']}"
         return of_stream if self.layout.by_stream else size_text(row["block_size_bytes"])

@@ -50,11 +50,10 @@ from .._run.directory import RunDirectory
 from .._run.environment import REPORTS, report_directory
 from .._run.files import absolute
 from .._run.findings import Finding
+from .._run.host_settings import CERTIFICATES, LAST, of_hosts, parameters_of_hosts
 from .._run.kinds import DEFAULT, KINDS, Kind
 from .._run.moment import utc_now
 from .._run.names import new_run_id
-from .._run.parameters import CERTIFICATES, LAST, parameters_of_hosts
-from .._run.profiles import of_hosts
 from .._run.run_files import RunDirectoryError
 from .._run.verdicts import UNQUALIFIED
 from .._run.words import words_of

@@ -240,24 +240,21 @@ def _each(kind: str, data: Any, most: int, read: Callable[[Any, str], _Named]) -
     return found
 
 
-def _read_keys(item: Any, where: str, keys: Mapping[str, _Key]) -> dict[str, Any]:
-    """Return the values of the keys that are given, in the order of ``keys``."""
-    read_mapping(item, where, tuple(keys))
+def _read_keys(item: Any, where: str, keys: Mapping[str, _Key], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of the keys that are given or have a default, in the order of ``keys``."""
+    given = {**defaults, **read_mapping(item, where, tuple(keys))}
     read = {}
-    for name in keys:
-        if name in item:
-            read[name] = _read_key(item[name], f"{where}: {name}", name, keys[name])
+    for name, key in keys.items():
+        if name not in given:
+            continue
+        try:
+            read[name] = key.read(given[name])
+        except ValueError:
+            raise DefinitionError(
+                f"{where}: {name}: {shown(given[name])} is not allowed: use {key.allowed}; try {name}: {key.example}."
+            ) from None
     _check_keys(read, where, keys)
     return read
-
-
-def _read_key(value: Any, where: str, name: str, key: _Key) -> Any:
-    try:
-        return key.read(value)
-    except ValueError:
-        raise DefinitionError(
-            f"{where}: {shown(value)} is not allowed: use {key.allowed}; try {name}: {key.example}."
-        ) from None
 
 
 def _check_keys(read: Mapping[str, Any], where: str, keys: Mapping[str, _Key]) -> None:
@@ -274,12 +271,8 @@ def _check_keys(read: Mapping[str, Any], where: str, keys: Mapping[str, _Key]) -
 
 
 def _read_place(item: Any, where: str) -> Place:
-    keys = {"direct": "yes", **_read_keys(item, where, _PLACE_KEYS)}
-    return Place(keys["name"], _in_order(keys, _PLACE_KEYS))
-
-
-def _in_order(keys: Mapping[str, Any], order: Mapping[str, _Key]) -> dict[str, Any]:
-    return {name: keys[name] for name in order if name in keys}
+    keys = _read_keys(item, where, _PLACE_KEYS, {"direct": True})
+    return Place(keys["name"], keys)
 
 
 def _check_shares(places: Sequence[Place]) -> None:
@@ -295,7 +288,8 @@ def _check_shares(places: Sequence[Place]) -> None:
 
 def _read_stream(item: Any, where: str, places: Sequence[Place]) -> Stream:
     of_the_log = isinstance(item, Mapping) and "workload" in item
-    keys = {"sync": DSYNC, **_read_keys(_as_mq_log(item, where) if of_the_log else item, where, _STREAM_KEYS)}
+    defaults = {"sync": DSYNC, **({"place": places[0].name} if len(places) == 1 else {})}
+    keys = _read_keys(_as_mq_log(item, where) if of_the_log else item, where, _STREAM_KEYS, defaults)
     place = _place_of(keys, where, places)
     if of_the_log and not place.direct:
         raise DefinitionError(
@@ -309,18 +303,16 @@ def _read_stream(item: Any, where: str, places: Sequence[Place]) -> Stream:
         )
     _check_sizes(keys, where)
     _check_extent(keys, where)
-    return Stream(keys["name"], place.name, _in_order({**keys, "place": place.name}, _STREAM_KEYS))
+    return Stream(keys["name"], place.name, keys)
 
 
 def _place_of(keys: Mapping[str, Any], where: str, places: Sequence[Place]) -> Place:
-    if "place" not in keys and len(places) > 1:
+    if "place" not in keys:
         raise DefinitionError(f"{where}: missing key place, for example place: {places[0].name}.")
-    for place in places:
-        if keys.get("place", place.name) == place.name:
-            return place
-    raise DefinitionError(
-        f"{where}: place: there is no place {shown(keys['place'])}: use {', '.join(each.name for each in places)}."
-    )
+    by_name = {place.name: place for place in places}
+    if keys["place"] not in by_name:
+        raise DefinitionError(f"{where}: place: there is no place {shown(keys['place'])}: use {', '.join(by_name)}.")
+    return by_name[keys["place"]]
 
 
 def _as_mq_log(item: Mapping[str, Any], where: str) -> dict[str, Any]:

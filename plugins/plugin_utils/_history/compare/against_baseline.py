@@ -16,7 +16,7 @@ from ....module_utils._units import format_ratio
 from ..._judge.judged_records import can_be_compared, not_made
 from ..._numerics.likeness import FEWEST_ALIKE
 from ..._run.directory import RunDirectory
-from ..._run.parameters import CERTIFICATES, compares_with_baseline
+from ..._run.host_settings import CERTIFICATES, compares_with_baseline
 from ..._run.run_files import RunDirectoryError
 from ..._run.table_reader import TablesError
 from ..._run.verdicts import FAIL, INCONCLUSIVE, PASS

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..._judge.capacity import LOAD_SEARCH
-from ..._records.host import judge_record, profile_of
+from ..._records.host import judge_error, judge_record, profile_of
 from ..._run.directory import RunDirectory
 from ..._run.findings import UNREADABLE
 from ..._run.kinds import kind_named
@@ -57,8 +57,11 @@ def refuse_contradiction(directory: RunDirectory, folder: str) -> None:
     is_measured = kind_named(record.kind).tests_storage
     if record.verdict not in WORST_FIRST or not (is_measured or record.kind == NOTHING_MEASURED):
         return
-    tables = parse_tables(directory.records.tables(record)) if is_measured else None
-    judged = judge_record(record, tables, profile_of(directory.run, record.host), _day_of(record))
+    if is_measured and not record.error:
+        tables = parse_tables(directory.records.tables(record))
+        judged = judge_record(record, tables, profile_of(directory.run, record.host), _day_of(record))
+    else:
+        judged = judge_error(record.error or {})
     stated, found = str(record.verdict), str(judged["verdict"])
     is_better = rank(stated) > rank(found) and not (stated in GOOD and found in GOOD)
     # The volumes of a search are judged together, so a volume may pass when judged alone.

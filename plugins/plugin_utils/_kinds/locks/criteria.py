@@ -25,6 +25,7 @@ from ..._run.lock_steps import (
     STEPS,
     TAKEOVERS,
     UNDER_LOAD,
+    StepRow,
     figure,
 )
 from .. import facets
@@ -52,7 +53,8 @@ IDS: Mapping[tuple[str, str | None], str] = {
     (LOCK_BROKEN, POD_DELETED): "LOCK-013",
 }
 
-Row = Mapping[str, Any]
+Required = Mapping[str, Any]
+"""What a profile requires (see ``required_of``)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +64,7 @@ class LockMetric(Metric):
 
     steps: tuple[str, ...]
     needed: tuple[str, ...]
-    value_of: Callable[[Row], float | None]
+    value_of: Callable[[StepRow], float | None]
 
 
 def _metric(
@@ -71,7 +73,7 @@ def _metric(
     needed: str | tuple[str, ...],
     description: str,
     text: str,
-    value_of: Callable[[Row], float | None] | None = None,
+    value_of: Callable[[StepRow], float | None] | None = None,
     **keys: Any,
 ) -> LockMetric:
     names = (needed,) if isinstance(needed, str) else needed
@@ -89,7 +91,7 @@ def _metric(
     )
 
 
-def _hand_over_ns(row: Row) -> float | None:
+def _hand_over_ns(row: StepRow) -> float | None:
     """Return the longer of the times that the other host waits for the lock and polls for it. A host that polls may
     notice the release a turn later, which is due to the test."""
     wait, poll, turn = (figure(row, name) for name in ("wait_ns", "poll_ns", "poll_round_ns"))
@@ -98,7 +100,7 @@ def _hand_over_ns(row: Row) -> float | None:
     return max(known, default=None)
 
 
-def _notification_ns(row: Row) -> float | None:
+def _notification_ns(row: StepRow) -> float | None:
     """Return how much later a process that waited for the lock got it than one that polled for it could.
 
     A release and a grant each cost a request, however the other host asks for the lock. If each request is slow, that
@@ -288,6 +290,6 @@ def required_of(profile: Profile) -> dict[str, Any]:
     return {**section, "takeover_s": takeover_ns / 1e9, "lock_count": math.ceil(count)}
 
 
-def required_steps(required: Mapping[str, Any]) -> list[str]:
+def required_steps(required: Required) -> list[str]:
     """Return all steps that a profile requires, in the order in which they are listed in STEPS."""
     return [step for step in STEPS if step in BASICS or step in required["steps"]]

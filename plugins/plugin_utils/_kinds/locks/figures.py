@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from ....module_utils._units import format_count, format_duration
 from ..._english.findings import in_words
@@ -33,22 +32,20 @@ from ..._run.lock_steps import (
     TAKEOVERS,
     UNDER_LOAD,
     UNLOCKED,
+    Pair,
+    StepRow,
     figure,
     figure_text,
     late_writes,
     rows_of,
 )
 from ..._run.words import words_of
-from .criteria import LOCK_BROKEN, TAKEOVER, required_steps
+from .criteria import LOCK_BROKEN, TAKEOVER, Required, required_steps
 from .english import step_title
 from .judging import untested_steps
 
-Rows = Sequence[Mapping[str, Any]]
+Rows = Sequence[StepRow]
 _WORDS = words_of("")
-
-
-Pair = Mapping[str, Any]
-Required = Mapping[str, Any]
 
 
 def pair_text(pair: Pair, required: Required, found: Sequence[Finding]) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..._judge.limits import Case, judge_figure
 from ..._judge.profile import Limit
-from ..._run.findings import Finding, finding, of_judgement
+from ..._run.findings import Finding, Judgement, finding, of_judgement
 from ..._run.lock_steps import (
     BOTH_WAYS,
     BROKEN,
@@ -33,6 +33,8 @@ from ..._run.lock_steps import (
     STEPS,
     UNDECIDED,
     UNDER_LOAD,
+    Pair,
+    StepRow,
     figure,
     figure_text,
     rows_of,
@@ -47,6 +49,7 @@ from .criteria import (
     METRICS,
     OF_METRICS,
     SHORT_LEASE,
+    Required,
     limits_on_locks,
     required_steps,
 )
@@ -67,11 +70,6 @@ SLOW_CALL = 0.25
 
 SHORTEST_LEASE_S = 10
 """Below this value, a lease is so short that an ordinary delay of the network can end it."""
-
-Pair = Mapping[str, Any]
-Row = Mapping[str, Any]
-Required = Mapping[str, Any]
-Judgement = dict[str, Any]
 
 
 def judged(pair: Pair, required: Required, case: Case) -> tuple[list[Judgement], list[Finding]]:
@@ -146,14 +144,14 @@ def _judge_limits(pair: Pair, case: Case) -> tuple[list[Judgement], list[Finding
     return judgements, found
 
 
-def _judged_rows(pair: Pair, step: str, limit: Limit, case: Case) -> Iterator[tuple[Judgement, Row]]:
+def _judged_rows(pair: Pair, step: str, limit: Limit, case: Case) -> Iterator[tuple[Judgement, StepRow]]:
     metric, hosts = OF_METRICS[limit.metric.name], (pair["first"], pair["second"])
     for row in rows_of(pair, step):
         if row["outcome"] == KEPT and (value := metric.value_of(row)) is not None:
             yield judge_figure(limit, value, case, _values(row, value), hosts), row
 
 
-def _values(row: Row, value: float) -> dict[str, Any]:
+def _values(row: StepRow, value: float) -> dict[str, Any]:
     """Return the values for the sentence about a figure of a row."""
     call = figure(row, CALL)
     known = {
@@ -177,7 +175,7 @@ def _without_figures(pair: Pair) -> Iterator[Finding]:
             yield _finding(LOCK_UNDECIDED, INCONCLUSIVE, pair, {**row, "cause": "no_figure"})
 
 
-def _about(pair: Pair, row: Row) -> dict[str, Any]:
+def _about(pair: Pair, row: StepRow) -> dict[str, Any]:
     """Return the keys of a finding that say what it is about: the step, the pair, its directory and the roles of its
     hosts, and the figures of the row."""
     at = {key: pair[key] for key in ("first", "second", "directory")}
@@ -188,7 +186,7 @@ def _about(pair: Pair, row: Row) -> dict[str, Any]:
     }
 
 
-def _finding(kind: str, verdict: str | None, pair: Pair, row: Row, **data: Any) -> Finding:
+def _finding(kind: str, verdict: str | None, pair: Pair, row: StepRow, **data: Any) -> Finding:
     """Return the finding of a row. ``cause`` is its step if the kind has a criterion for each step."""
     cause = row["step"] if kind == LOCK_BROKEN else None
     known = {"code": row["cause"], "limit_id": IDS.get((kind, cause)), **data}

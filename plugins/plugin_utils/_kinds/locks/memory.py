@@ -3,18 +3,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 """What a test of locks stores in the history, a result for each pair of hosts and directory from the records of both
-hosts, and what the results mean for the status of the fleet."""
+hosts; the states of pairs on a given day, which follow from these results; and how a status shows them."""
 
 from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
-from ..._history.problems import LOCKS as LOCKS_PLAYBOOK
+from ..._history.problems import LOCKS as PLAYBOOK
 from ..._history.problems import Problem
-from ..._history.result import Result, date_of, facts
+from ..._history.result import Result, date_of, facts, result_of
 from ..._history.states import (
     EXPIRED,
     FAILED,
@@ -28,17 +29,15 @@ from ..._history.states import (
     validity,
 )
 from ..._run import open_metrics as om
+from ..._run.columns import grouped
 from ..._run.directory import RunDirectory
-from ..._run.files import fingerprint
-from ..._run.lock_steps import KEPT, LOCKS, STEPS, TAKEOVERS, figure, rows_of
-from ..._run.profiles import profile_text
+from ..._run.host_settings import profile_text
+from ..._run.lock_steps import KEPT, LOCKS, STEPS, TAKEOVERS, Pair, figure, is_about, rows_of
 from ..._run.record import DEFAULT_VOLUME, HostRecord
 from ..._run.run_files import RunDirectoryError
 from ..._run.table_reader import printable
 from ..._run.verdicts import ERROR, FAIL, GOOD, WORST_FIRST, worst
 from .. import facets
-
-Pair = Mapping[str, Any]
 
 
 class Memory(facets.Memory):
@@ -105,22 +104,21 @@ def _result(directory: RunDirectory, both: Sequence[tuple[HostRecord, Pair]]) ->
     """Return the result of a pair. If its hosts recorded different verdicts, the worse one counts."""
     verdict = worst(pair["verdict"] if pair["verdict"] in WORST_FIRST else ERROR for _record, pair in both)
     record, pair = next(each for each in both if each[1]["verdict"] == verdict or verdict == ERROR)
-    findings = [each for record, pair in both for each in record.findings if _is_about(each.get("at"), pair)]
+    findings = [each for record, pair in both for each in record.findings if is_about(each, pair)]
     failed = [step for step in STEPS if any(each["verdict"] == FAIL and each.get("step") == step for each in findings)]
     open_steps = {each.get("step") for each in findings if each["verdict"] not in (None, *GOOD)}
     passed = [step for step in STEPS if step not in open_steps and _is_kept(pair, step)]
     takeovers = [value for row in rows_of(pair, *TAKEOVERS) if (value := figure(row, "takeover_ns")) is not None]
     judged_at = max(date_of(directory, record) for record, _pair in both)
-    known: dict[str, Any] = {
-        "kind": LOCKS,
-        "run_id": record.run_id or str(directory.run["run_id"]),
-        "hosts": (printable(pair["first"]), printable(pair["second"])),
-        "volume": printable(record.volume),
-        "path": printable(pair["directory"]),
-        "judged_at": judged_at,
-        "verdict": verdict,
-        "valid_until": _valid_until(directory, judged_at) if verdict in GOOD else None,
-        "data": {
+    return result_of(
+        directory,
+        record,
+        hosts=(printable(pair["first"]), printable(pair["second"])),
+        path=printable(pair["directory"]),
+        judged_at=judged_at,
+        verdict=verdict,
+        valid_until=_valid_until(directory, judged_at) if verdict in GOOD else None,
+        data={
             **{key: printable(pair[key]) for key in ("server", "text")},
             "profile": printable(profile_text(record.profile)),
             "takeover_ns": int(max(takeovers)) if takeovers else None,
@@ -128,12 +126,7 @@ def _result(directory: RunDirectory, both: Sequence[tuple[HostRecord, Pair]]) ->
             "passed_steps": passed,
             "reason": printable((record.reasons or [""])[0]) if verdict not in GOOD else "",
         },
-    }
-    return Result(sha256=fingerprint(known), **known)
-
-
-def _is_about(at: Any, pair: Pair) -> bool:
-    return isinstance(at, Mapping) and all(at.get(key) == pair[key] for key in ("first", "second", "directory"))
+    )
 
 
 def _is_kept(pair: Pair, step: str) -> bool:
@@ -156,9 +149,6 @@ def _takeover_s(pair: Pair) -> float | None:
     return pair["takeover_ns"] / 1e9 if is_known else None
 
 
-# The states of pairs.
-
-
 @dataclass(frozen=True)
 class PairStatus:
     """The present state of a pair: its newest result, the result that decides the state (None if nothing does), and the
@@ -178,9 +168,7 @@ class PairStatus:
 
 def pair_states(results: Iterable[Result], today: Today) -> list[PairStatus]:
     """Return the states of all pairs, the most urgent first."""
-    by_pair: dict[tuple[Any, ...], list[Result]] = {}
-    for result in sorted(results, key=lambda result: result.order):
-        by_pair.setdefault(result.subject, []).append(result)
+    by_pair = grouped(sorted(results, key=attrgetter("order")), attrgetter("subject"))
     found = [_state(own, today) for own in by_pair.values()]
     return sorted(found, key=lambda status: (MOST_URGENT_FIRST.index(status.state), status.label))
 
@@ -223,7 +211,7 @@ def pair_problems(pairs: Iterable[PairStatus]) -> Iterator[tuple[str, Problem]]:
         else:
             continue
         for host in dict.fromkeys(pair.newest.hosts):
-            yield host, Problem(pair.label, pair.state, _sentence(pair), reason, next_step, LOCKS_PLAYBOOK)
+            yield host, Problem(pair.label, pair.state, _sentence(pair), reason, next_step, PLAYBOOK)
 
 
 def _sentence(pair: PairStatus) -> str:

@@ -11,13 +11,14 @@ from typing import Any
 
 from ..._fleet.settings import SettingsError
 from ..._locks.pairs import PairsError, check_pairs
+from ..._run.shapes import Plan
 from .. import facets
 
 
 class Opening(facets.Opening):
     """The plans name the partners of each host."""
 
-    def check(self, settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]]) -> None:
+    def check(self, settings: Mapping[str, Any], plans: Mapping[str, Plan]) -> None:
         """Raise SettingsError if a host has no partner, or if its partner is not under test."""
         try:
             check_pairs(plans)

@@ -14,6 +14,7 @@ from typing import Any
 from ..._english.findings import in_words
 from ..._english.phrases import phrase
 from ..._report.model import Host
+from ..._run.columns import Row
 from ..._run.lock_steps import CONCURRENT_UPDATES, KEPT, NOT_COVERED, SETTINGS, STEPS, TAKEOVERS, rows_of
 from ..._run.verdicts import PASS, rank
 from ..._run.words import words_of
@@ -71,7 +72,7 @@ def _lines(host: Host, pair: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 _ALIKE = ("step", "holder", "other", "outcome", "cause")
 
 
-def _order(row: Mapping[str, Any]) -> tuple[Any, ...]:
+def _order(row: Row) -> tuple[Any, ...]:
     step = row["step"]
     return (STEPS.index(step) if step in STEPS else len(STEPS), *(row[name] for name in _ALIKE))
 

@@ -14,6 +14,7 @@ from typing import Any
 from ..._report.folding import natural
 from ..._report.model import Host
 from ..._run.findings import LIMIT
+from ..._run.lock_steps import Pair, is_about
 from ..._run.record import host_label
 from ..._run.verdicts import rank
 from .criteria import LOCK_BROKEN, LOCK_NOT_COVERED, LOCK_UNDECIDED
@@ -58,10 +59,6 @@ def pairs_of(hosts: Iterable[Host]) -> list[ShownPair]:
     return sorted(pairs, key=lambda pair: (rank(pair.verdict), *map(natural, pair.labels)))
 
 
-def findings_about(host: Host, pair: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def findings_about(host: Host, pair: Pair) -> list[Mapping[str, Any]]:
     """Return the findings of a host about one of its pairs."""
-    return [each for each in host.findings if each["kind"] in _FINDINGS and _is_about(each.get("at"), pair)]
-
-
-def _is_about(at: Any, pair: Mapping[str, Any]) -> bool:
-    return isinstance(at, Mapping) and all(at.get(key) == pair[key] for key in ("first", "second", "directory"))
+    return [each for each in host.findings if each["kind"] in _FINDINGS and is_about(each, pair)]

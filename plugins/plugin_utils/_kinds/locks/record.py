@@ -13,9 +13,9 @@ from typing import Any
 from ..._judge.limits import Case
 from ..._records.host import blank, concluded, profile_of
 from ..._run.findings import finding
-from ..._run.lock_steps import LOCKS, SECOND_REFUSED
+from ..._run.lock_steps import LOCKS, SECOND_REFUSED, Pair
 from ..._run.record import HostRecord
-from ..._run.shapes import PLAIN, fits
+from ..._run.shapes import PLAIN, Facts, Run, fits
 from ..._run.verdicts import INCONCLUSIVE, worst
 from .criteria import IDS, LOCK_UNDECIDED, required_of
 from .figures import pair_text
@@ -23,10 +23,10 @@ from .judging import NO_PAIR, judged, notes_of
 
 
 def lock_record(
-    run: Mapping[str, Any],
+    run: Run,
     host: str,
     volume: str,
-    facts: dict[str, Any],
+    facts: Facts,
     workspace: dict[str, Any],
     locks: Mapping[str, Any],
 ) -> HostRecord:
@@ -70,7 +70,7 @@ def _without_pair(host: str) -> dict[str, Any]:
     )
 
 
-def _usable(pair: Mapping[str, Any]) -> dict[str, Any]:
+def _usable(pair: Pair) -> dict[str, Any]:
     """Return the results of a pair without figures that are not valid in a record. The results come from hosts, so they
     are untrusted."""
     return {

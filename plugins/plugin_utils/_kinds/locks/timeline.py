@@ -7,8 +7,7 @@ lock. Times are counted from the loss of the holder."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from markupsafe import Markup
 
@@ -16,6 +15,7 @@ from ....module_utils._units import format_count, format_duration
 from ..._english.phrases import plural
 from ..._report.charts.axes import Axis, chart, path, round_steps, text
 from ..._report.folding import shorten
+from ..._run.columns import Row
 from ..._run.lock_steps import CUT_OFF, KEPT, POD_DELETED, figure, figure_text, late_writes
 
 HEIGHT = 150
@@ -33,7 +33,7 @@ _STEPS_S = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 
 """The possible distances between ticks, in seconds."""
 
 
-def takeover_chart(row: Mapping[str, Any], limit_s: float) -> Markup:
+def takeover_chart(row: Row, limit_s: float) -> Markup:
     """Return the picture of a takeover with its title; empty if it is not known how long it took."""
     takeover = _s(row, "takeover_ns")
     if takeover is None:
@@ -46,19 +46,19 @@ def takeover_chart(row: Mapping[str, Any], limit_s: float) -> Markup:
     return chart("takeover", _title(row, takeover, is_over), _description(row, back, limit_s), parts, HEIGHT)
 
 
-def _s(row: Mapping[str, Any], name: str) -> float | None:
+def _s(row: Row, name: str) -> float | None:
     value = figure(row, name)
     return None if value is None else value / 1e9
 
 
-def _title(row: Mapping[str, Any], takeover: float, is_over: bool) -> str:
+def _title(row: Row, takeover: float, is_over: bool) -> str:
     lost = _LOST.get(row["step"], "lost")
     after = format_duration(takeover * 1e9)
     holder, other = (shorten(row[key], _LONGEST_NAME) for key in ("holder", "other"))
     return f"{holder} is {lost}: {other} {'has the lock after' if is_over else 'has no lock after'} {after}"
 
 
-def _description(row: Mapping[str, Any], back: float | None, limit_s: float) -> str:
+def _description(row: Row, back: float | None, limit_s: float) -> str:
     parts = [f"Limit {format_duration(limit_s * 1e9)}"]
     if back is not None:
         late, errno = late_writes(row), figure_text(row, "errno")
@@ -104,7 +104,7 @@ def _lane(name: str, top: float, words: str) -> list[Markup]:
     return [text("lane", _LEFT, top - 5, f"{shorten(name, _LONGEST_NAME)}: {words}")]
 
 
-def _holder(row: Mapping[str, Any], clock: Axis, back: float | None) -> list[Markup]:
+def _holder(row: Row, clock: Axis, back: float | None) -> list[Markup]:
     """Return the lane of the host that held the lock: a bar until its loss, then a dotted line until it is back."""
     was = _LOST.get(row["step"], "lost")
     zero, end = clock.place(0), _RIGHT if back is None else clock.place(back)
@@ -119,7 +119,7 @@ def _holder(row: Mapping[str, Any], clock: Axis, back: float | None) -> list[Mar
     return parts
 
 
-def _other(row: Mapping[str, Any], clock: Axis, takeover: float, is_over: bool) -> list[Markup]:
+def _other(row: Row, clock: Axis, takeover: float, is_over: bool) -> list[Markup]:
     """Return the lane of the other host: a thin line while it is refused, then a bar."""
     tries = figure(row, "tries")
     refused = "refused" if tries is None else f"refused {format_count(int(tries))} times"

@@ -21,9 +21,9 @@ from ..._judge.host import SKIPPED
 from ..._judge.notes import moved_unasked
 from ..._run.directory import RunDirectory
 from ..._run.files import fingerprint
+from ..._run.host_settings import can_certify, profile_data
 from ..._run.kinds import kind_named
 from ..._run.moment import is_moment
-from ..._run.profiles import can_certify, profile_data
 from ..._run.record import DEFAULT_VOLUME, HostRecord
 from ..._run.table_reader import printable
 from ..._run.volume_identity import identity_of_record

@@ -13,13 +13,14 @@ from typing import Any
 from ..._fleet.schedule import LEAD_MIN_S, PREPARATION_S, duration_text, early_end_problem, start_problem
 from ..._fleet.schedule import shown as shown_instant
 from ..._fleet.settings import SettingsError, shown
+from ..._run.shapes import Plan
 from .. import facets
 
 
 class Opening(facets.Opening):
     """All hosts may start at the same time."""
 
-    def check(self, settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]]) -> None:
+    def check(self, settings: Mapping[str, Any], plans: Mapping[str, Plan]) -> None:
         """Raise SettingsError if the hosts cannot possibly be ready by their start time, if this time is too far in the
         future, or if an early end was requested for sweeps that must not end early."""
         longest_s = PREPARATION_S + LEAD_MIN_S + max(plan["format_s"] for plan in plans.values())
@@ -28,9 +29,7 @@ class Opening(facets.Opening):
         if problem:
             raise SettingsError(problem)
 
-    def announced(
-        self, settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]], check_mode: bool
-    ) -> list[str]:
+    def announced(self, settings: Mapping[str, Any], plans: Mapping[str, Plan], check_mode: bool) -> list[str]:
         """Return lines that say when the hosts measure, followed by the notes in their plans. In a preflight, the notes
         are in the hosts' records."""
         start = (
@@ -39,7 +38,7 @@ class Opening(facets.Opening):
         return [_duration(settings["sweep_mode"], plans), *start, *([] if check_mode else _notes(plans))]
 
 
-def _duration(mode: str, plans: Mapping[str, Mapping[str, Any]]) -> str:
+def _duration(mode: str, plans: Mapping[str, Plan]) -> str:
     """Return a sentence about how long the run takes. If the run is too short to certify, the sentence also says how
     long a certifying run would take."""
     open_hosts = [host for host in sorted(plans) if plans[host].get("discover")]
@@ -50,7 +49,7 @@ def _duration(mode: str, plans: Mapping[str, Mapping[str, Any]]) -> str:
     return " ".join(text for text in (known and duration_text(mode, known), later) if text)
 
 
-def _notes(plans: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def _notes(plans: Mapping[str, Plan]) -> list[str]:
     """Return the notes in the plans of hosts as sentences. Each
     sentence begins with the hosts to which it applies."""
     hosts_by_notes: dict[tuple[str, ...], list[str]] = {}

@@ -190,22 +190,15 @@ def _may_be_at(identity: VolumeIdentity | None, entry: Entry) -> bool:
 def _state_of(entry: Entry, state: str, fact: Entry | None, loss: Result | None) -> tuple[str, str]:
     """Return the state of an entry and a description of the state. ``state`` is the state under the profile alone. It
     is overridden by a fact about the volume or by writes that were lost in a power cut."""
-    if entry.effect == CERTIFIES and state != REVOKED and fact:
-        return FAILED, f"the certificate of a volume that {standing_facts_text(fact)}"
-    if entry.effect == CERTIFIES and state != REVOKED and loss:
-        return (
-            FAILED,
-            f"the certificate of a volume that lost acknowledged writes in a power cut on {loss.judged_at[:10]}",
-        )
-    return state, _state_words(entry, state)
-
-
-def _state_words(entry: Entry, state: str) -> str:
+    lost = f"lost acknowledged writes in a power cut on {loss.judged_at[:10]}" if loss else ""
+    did = standing_facts_text(fact) if fact else lost
+    if did and entry.effect == CERTIFIES and state != REVOKED:
+        return FAILED, f"the certificate of a volume that {did}"
     if state == ATTEMPT:
-        return f"a test that did not certify (verdict {entry.verdict})"
+        return state, f"a test that did not certify (verdict {entry.verdict})"
     if entry.effect != ATTEMPT and entry.valid_until is None:
-        return "a test that failed"
-    return "the certificate " + _STATES[state].format(until=entry.valid_until)
+        return state, "a test that failed"
+    return state, "the certificate " + _STATES[state].format(until=entry.valid_until)
 
 
 def compared(live: Live, certified: Certified) -> dict[str, Any]:

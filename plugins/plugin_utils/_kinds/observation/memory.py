@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import Any
 
 from ....module_utils import _units
 from ..._history.result import Result, result_of
 from ..._history.states import Status, Today
+from ..._run.columns import grouped
 from ..._run.directory import RunDirectory
 from ..._run.files import fingerprint
-from ..._run.profiles import profile_text
+from ..._run.host_settings import profile_text
 from ..._run.record import HostRecord, host_label
 from ..._run.table_reader import printable
 from ..._run.volume_identity import identity_of_record
@@ -92,9 +94,7 @@ def observed_volumes(results: Iterable[Result], lines: Iterable[Status]) -> list
     """Return the newest observation of each volume, those that were slowest compared with their certificates first:
     the displayed name of the volume, its place in the status (None if the status does not contain it), and the result.
     Observations of a disk or file system that was replaced since are left out."""
-    by_name: dict[tuple[str, str], list[Status]] = {}
-    for line in lines:
-        by_name.setdefault((line.host, line.volume), []).append(line)
+    by_name = grouped(lines, attrgetter("host", "volume"))
     newest: dict[tuple[str, ...], tuple[str, Place | None, Result]] = {}
     for result in sorted(results, key=lambda result: result.order):
         there = [line for line in by_name.get((result.host, result.volume), ()) if _is_at(result, line)]

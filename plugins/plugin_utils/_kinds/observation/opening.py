@@ -10,17 +10,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..._fleet.watching import check_observation, observed_of
+from ..._run.shapes import Plan
 from .. import facets
 
 
 class Opening(facets.Opening):
     """Each observed queue manager is treated as a volume."""
 
-    def check(self, settings: Mapping[str, Any], plans: Mapping[str, Mapping[str, Any]]) -> None:
+    def check(self, settings: Mapping[str, Any], plans: Mapping[str, Plan]) -> None:
         """Raise SettingsError if the options of a host contradict each other."""
         for plan in plans.values():
             check_observation(plan["options"])
 
-    def volumes(self, plan: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def volumes(self, plan: Plan) -> list[dict[str, Any]]:
         """Return the volumes of the queue managers."""
         return [{"name": each["volume"]} for each in observed_of(plan["options"])]

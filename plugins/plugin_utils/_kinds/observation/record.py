@@ -17,6 +17,7 @@ from ..._records.host import IDENTITY_PREFIXES, blank, judge_record, profile_of,
 from ..._run.findings import INTERRUPTED, PREFLIGHT, SOURCE_MESSAGE, Finding, finding
 from ..._run.kinds import OBSERVATION
 from ..._run.record import HostRecord
+from ..._run.shapes import Facts, Run
 from ..._run.table_reader import TablesError
 from ..._run.tables import parse_tables
 from ..._run.words import words_of
@@ -26,10 +27,10 @@ STAGE = "observe"
 
 
 def observed(
-    run: Mapping[str, Any],
+    run: Run,
     host: str,
     volume: str,
-    facts: dict[str, Any],
+    facts: Facts,
     workspace: dict[str, Any],
     files: Mapping[str, bytes],
     seen: Mapping[str, Any],
@@ -70,7 +71,7 @@ def _ending(seen: Mapping[str, Any]) -> list[Finding]:
     return [finding(INTERRUPTED, None, cause=OBSERVATION.name, text=seen["ending"])] if seen.get("ending") else []
 
 
-def observable(run: Mapping[str, Any], host: str, volume: str, facts: dict[str, Any]) -> HostRecord:
+def observable(run: Run, host: str, volume: str, facts: Facts) -> HostRecord:
     """Return the record of a queue manager that could be observed, in a preflight."""
     found = finding(
         PREFLIGHT, None, cause="source", source=facts.get("source"), queue_manager=facts.get("queue_manager")

@@ -23,7 +23,7 @@ from ..._report.charts.rows import row_picture, row_scale, row_upright
 from ..._report.model import Host, Model
 from ..._report.observation import number
 from ..._report.page.parts import NAME, PICTURE, TEXT, Column, badge, filled
-from ..._run.profiles import profile_data
+from ..._run.host_settings import profile_data
 from .page import counts_text, whole
 
 Shown = tuple[Host, Markup]

@@ -14,6 +14,7 @@ from ..._durability.cut import INCONCLUSIVE, KEPT, LOST, OUTCOMES
 from ..._english.phrases import phrase
 from ..._report.model import Host
 from ..._report.observation import numbers
+from ..._run.columns import Row
 
 OUTCOME_CLASSES = {KEPT: "pass", LOST: "fail", INCONCLUSIVE: "inconclusive"}
 """The verdict whose colour is used for an outcome."""
@@ -113,18 +114,18 @@ def _rows_of(cut: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return cut["rows"] if len(alone) != 1 else alone
 
 
-def _count(row: Mapping[str, Any], name: str) -> str:
+def _count(row: Row, name: str) -> str:
     count = whole(row, name)
     return str(row.get(name) or "") if count is None else format_count(count)
 
 
-def _tail_size(row: Mapping[str, Any]) -> str:
+def _tail_size(row: Row) -> str:
     """Return the size of the loss at the end, which shows the size of the cache that ignores flushes."""
     size, span_ns = (whole(row, name) or None for name in ("lost_tail_bytes", "lost_tail_ns"))
     return phrase("[{size:size}, {ns:duration} of writing|{size:size}|]", {"size": size, "ns": span_ns})
 
 
-def whole(row: Mapping[str, Any], name: str) -> int | None:
+def whole(row: Row, name: str) -> int | None:
     """Return a whole number from a row of the tester's table, which is text; None if it is anything else."""
     text = str(row.get(name) or "")
     return int(text) if text.isdecimal() and len(text) < 20 else None

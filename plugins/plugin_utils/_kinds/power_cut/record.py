@@ -19,6 +19,7 @@ from ..._records.host import IDENTITY_PREFIXES, blank, concluded
 from ..._run.findings import Finding, finding
 from ..._run.kinds import POWER_CUT as KIND
 from ..._run.record import HostRecord
+from ..._run.shapes import Facts, Run
 from ..._run.table_reader import TablesError
 from ..._run.tables import parse_run
 from ..._run.verdicts import FAIL, INCONCLUSIVE
@@ -165,10 +166,10 @@ def torn_notes(cuts: Iterable[Mapping[str, Any]], block_size_bytes: Any) -> list
 
 
 def cut_record(
-    run: Mapping[str, Any],
+    run: Run,
     host: str,
     volume: str,
-    facts: dict[str, Any],
+    facts: Facts,
     workspace: dict[str, Any],
     files: Mapping[str, bytes],
     durability: Mapping[str, Any],

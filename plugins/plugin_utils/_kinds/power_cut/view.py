@@ -19,7 +19,7 @@ from ..._report.overview import counts_of
 from ..._report.template import render_part
 from ..._run import open_metrics as om
 from ..._run.findings import POWER_CUTS_BEFORE
-from ..._run.profiles import profile_data
+from ..._run.host_settings import profile_data
 from ..._run.verdicts import FAIL, PASS
 from .. import facets
 from .overview import overview

@@ -32,8 +32,8 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.measurement import opening
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import role_defaults
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.host_settings import VARIES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.kinds import KINDS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.parameters import VARIES
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.records import Records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._steps import (

@@ -15,10 +15,10 @@ from pathlib import Path
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import judge_record
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import judge_error, judge_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.columns import KEY_COLUMNS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_data, profile_key
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.host_settings import profile_data, profile_key
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import DEFAULT_FAIL_ON
@@ -435,7 +435,7 @@ def failed(host, verdict="unreachable", stage="probe", reason="no route to host"
     """Return the record of a host that was not measured."""
     error = {"stage": stage, "verdict": verdict, "reason": reason}
     record = HostRecord(host, volume, "error", created_at="2026-11-21T10:50:00Z", error=error)
-    return replace(record, **{**judge_record(record, None, None, TODAY), **keys})
+    return replace(record, **{**judge_error(error), **keys})
 
 
 def run_directory(base, measured, unmeasured=(), gate=True, expected=None, queue_managers=("QM1",), **keys):

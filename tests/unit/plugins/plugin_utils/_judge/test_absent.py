@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import file_skipped, judge_record
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import file_skipped, judge_error
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render, summary
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
@@ -138,5 +138,4 @@ def test_a_run_of_passive_nodes_alone_is_no_success(tmp_path):
 def test_only_what_was_left_out_is_a_warning():
     record = fabricate.failed("db01", verdict="warn", stage="discovery", reason=REASON)
     assert record.verdict == "error"
-    record.error["skipped"] = "QM1"
-    assert judge_record(record, None, None, fabricate.TODAY)["verdict"] == "warn"
+    assert judge_error({**record.error, "skipped": "QM1"})["verdict"] == "warn"

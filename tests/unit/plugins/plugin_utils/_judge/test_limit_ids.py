@@ -15,8 +15,8 @@ import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import all_criteria, load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.power_cut.record import findings_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.host_settings import profile_key
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import STEPS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_key
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate, lock_pairs
 
 CRITERIA = all_criteria()

@@ -14,9 +14,9 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.host import _
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_records import judged_records
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, fleet_verdict, judge_run
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import judge_record
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import judge_error, judge_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_key
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.host_settings import profile_key
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.record import HostRecord
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.tables import parse_tables
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.verdicts import WORST_FIRST, worst
@@ -292,51 +292,9 @@ def test_a_tester_that_did_not_end_well(run_keys, figures, verdict, reason):
     assert result["qualification"] == f"the verdict is {verdict}"
 
 
-@pytest.mark.parametrize(
-    ("tester", "reason"),
-    [
-        (
-            {"exit_status": 1, "exit_message": "--bsize: 5Q"},
-            "the tester ended with status 1 and left no usable tables: --bsize: 5Q",
-        ),
-        ({"exit_status": 2}, "the tester ended with status 2 and left no usable tables"),
-        ({}, "the tester left no usable tables"),
-        (None, "the tester left no usable tables"),
-        ({"exit_status": 0}, "the tester ended with status 0 and left no usable tables"),
-    ],
-)
-def test_no_tables(tester, reason):
-    result = judge_record(HostRecord("db07", tester=tester), None, profile_of(P99), TODAY)
-    status, text = (tester or {}).get("exit_status"), (tester or {}).get("exit_message", "")
-    found = {"kind": "no_tables", "verdict": "error", **({} if status is None else {"status": status}), "text": text}
-    part = {
-        "verdict": "error",
-        "certified": False,
-        "qualification": "nothing was measured",
-        "reasons": [reason],
-        "judgements": [],
-    }
-    assert result == {**part, "findings": [found]}
-
-
-@pytest.mark.parametrize(
-    ("of_process", "of_tables", "verdict"),
-    [
-        (0, 0, "pass"),
-        (None, 0, "pass"),
-        (137, 0, "pass"),
-        (1, 0, "error"),
-        (2, 0, "error"),
-        (3, 0, "fail"),
-        (4, 0, "inconclusive"),
-        (0, 3, "fail"),
-        (4, 3, "fail"),
-        (0, 4, "inconclusive"),
-    ],
-)
-def test_where_tables_and_process_differ_the_worse_counts(of_process, of_tables, verdict):
-    result = judge(step(), record={"tester": {"exit_status": of_process}}, exit_status=of_tables)
-    assert result["verdict"] == verdict
+@pytest.mark.parametrize(("status", "verdict"), [(0, "pass"), (3, "fail"), (4, "inconclusive")])
+def test_the_exit_status_in_the_tables_counts(status, verdict):
+    assert judge(step(), exit_status=status)["verdict"] == verdict
 
 
 @pytest.mark.parametrize(
@@ -352,10 +310,8 @@ def test_where_tables_and_process_differ_the_worse_counts(of_process, of_tables,
     ],
 )
 def test_an_error_record_takes_its_own_verdict_and_is_never_good(error, verdict, reason):
-    tables = parse_tables(fabricate.tables())
-    for measured in (None, tables):
-        result = judge_record(HostRecord("db07", error=error), measured, profile_of(P99), TODAY)
-        assert (result["verdict"], result["reasons"], result["certified"]) == (verdict, [reason], False)
+    result = judge_error(error)
+    assert (result["verdict"], result["reasons"], result["certified"]) == (verdict, [reason], False)
 
 
 @pytest.mark.parametrize(

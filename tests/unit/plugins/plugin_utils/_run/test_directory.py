@@ -22,9 +22,12 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._run import orders
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.directory import RunDirectory
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.files import read_file, write_file, written_aside
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import SOURCE_MESSAGE, finding
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.host_settings import (
+    VARIES,
+    profile_key,
+    profiles_by_sha256,
+)
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.names import safe_name
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.parameters import VARIES
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import profile_key, profiles_by_sha256
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.run_files import RunDirectoryError, with_seal
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from hypothesis import given

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.profiles import of_hosts, profile_data
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.host_settings import of_hosts, profile_data
 
 
 @pytest.mark.parametrize("names, expected", [(["x"], "x"), (["x", "y"], "x"), (["x", "y", "y"], "y")])
