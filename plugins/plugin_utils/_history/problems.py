@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._run.findings import VOLUME_FACTS, WRONG_DATA
+from .._run.kinds import DEFAULT, POWER_CUT
 from .._run.record import host_label
 from .._run.table_reader import printable
 from .._run.verdicts import MISSING
@@ -18,8 +19,6 @@ from .result import Result
 from .standing import standing_facts_text
 from .states import CURRENT, EXPIRED, FAILED, MOST_URGENT_FIRST, NONE, Status
 
-CERTIFY, POWER_CUT, LOCKS = "certify", "power_cut", "locks"
-"""Playbooks that can clear a problem."""
 _URGENCY = (FAILED, EXPIRED, MISSING)
 
 
@@ -33,7 +32,7 @@ class Problem:
     sentence: str
     reason: str
     next_step: str
-    playbook: str = CERTIFY
+    playbook: str = DEFAULT.playbook
 
     @property
     def text(self) -> str:
@@ -134,7 +133,7 @@ def _reason(line: Status) -> tuple[str, ...]:
             "lost acknowledged writes in a power cut",
             "correct the cache that lost them, and repeat at least as many power cuts: "
             "only a run that loses nothing clears this",
-            POWER_CUT,
+            POWER_CUT.playbook,
         )
     if line.fact:
         facts = line.fact.volume_facts.split()

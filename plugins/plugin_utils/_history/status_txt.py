@@ -8,7 +8,8 @@ OpenMetrics for monitoring."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 from ...module_utils import _units
@@ -18,7 +19,6 @@ from .._run import open_metrics as om
 from .._run.kinds import KINDS
 from .._run.table_reader import printable
 from .._run.words import days_text
-from .problems import LOCKS
 from .states import MOST_URGENT_FIRST
 
 SHOWN_LINES = 100
@@ -41,16 +41,13 @@ def status_text(status: Item, place: str = "", command: str = "ansible-playbook"
     states = ", ".join(f"{counts[state]} {state}" for state in MOST_URGENT_FIRST if counts[state]) or "no certificates"
     result = "CERTIFIED" if status["certified"] else "NOT CERTIFIED"
     width = max((len(each["label"]) for each in volumes[:SHOWN_LINES]), default=0)
-    known = {_source(each["observation"]) for each in volumes if each["observation"]}
-    elsewhere = [each for each in status["observations"] if _source(each) not in known]
     return "\n".join(
         [
             f"{result} on {status['date']}: {states}; hosts expected: {len(status['expected_hosts'])}.",
             *(line for each in volumes[:SHOWN_LINES] for line in _volume_lines(each, width)),
             *([f"  and {len(volumes) - SHOWN_LINES} more, see status.json"] if len(volumes) > SHOWN_LINES else []),
-            *_lines("more pairs", status["locks"], _pair),
-            *_lines("more observations", elsewhere, lambda each: f"observed  {each['label']}  {_observed(each)}"),
-            *_lines("more wrong dates", status["wrong_dates"], lambda each: f"wrong date {each['text']}"),
+            *(line for kind in KINDS.values() for line in _lines(*kind.memory.status_lines(status))),
+            *_lines([f"wrong date {each['text']}" for each in status["wrong_dates"]], "wrong dates"),
             *(f"  declining {each['text']}" for each in status["declines"][:SHOWN_LINES]),
             *([f"Read from the history {place}."] if place else []),
             *_next_steps(status["reasons"], command),
@@ -58,18 +55,9 @@ def status_text(status: Item, place: str = "", command: str = "ansible-playbook"
     )
 
 
-def _pair(pair: Item) -> str:
-    return f"{pair['state']:9} {pair['label']}  {pair['sentence']}"
-
-
-def _source(observation: Item) -> tuple[str, ...]:
-    """Return what an observation is about, in which run."""
-    return observation["run_id"], observation["host"], observation["volume"]
-
-
-def _lines(more: str, items: Sequence[Item], write: Callable[[Item], str]) -> list[str]:
-    lines, left = [f"  {write(each)}" for each in items[:SHOWN_LINES]], len(items) - SHOWN_LINES
-    return [*lines, f"  and {_units.format_count(left)} {more}, see status.json"] if left > 0 else lines
+def _lines(lines: Sequence[str], subjects: str) -> list[str]:
+    shown, left = [f"  {line}" for line in lines[:SHOWN_LINES]], len(lines) - SHOWN_LINES
+    return [*shown, f"  and {_units.format_count(left)} more {subjects}, see status.json"] if left > 0 else shown
 
 
 def _volume_lines(volume: Item, width: int) -> Iterator[str]:
@@ -78,7 +66,7 @@ def _volume_lines(volume: Item, width: int) -> Iterator[str]:
     kept, observed, since = volume["power_cuts_kept"], volume["observation"], volume["changed_since"]
     told = [volume["sentence"]]
     told += [_kept(kept)] if kept else []
-    told += [f"observed {_observed(observed)}"] if observed else []
+    told += [f"observed {observed_text(observed)}"] if observed else []
     yield f"  {volume['state']:9} {volume['label']:{width}}  {'; '.join(told)}"
     if since and since["changes"]:
         changes = since["changes"]
@@ -92,6 +80,13 @@ def _short(value: str | int) -> str:
     return text if len(text) <= SHOWN_CHARACTERS else f"{text[: SHOWN_CHARACTERS - 3]}..."
 
 
+def observed_text(observation: Item) -> str:
+    """Return when and with which result a volume was observed."""
+    verdict = f"{observation['verdict']}, " if observation["verdict"] else ""
+    when = days_text(-observation["age_days"])
+    return f"{when}: {verdict}{observation['headline']} (run {observation['run_id']})"
+
+
 def _kept(kept: Item) -> str:
     """Describe how many power cuts lost no write, the bound that they prove, how old they are, and until when they are
     valid."""
@@ -103,22 +98,17 @@ def _kept(kept: Item) -> str:
     return f"{cuts}: a chance of a loss of at most {bound} % per cut, until {until} {run}"
 
 
-def _observed(observation: Item) -> str:
-    """Return when and with which result a volume was observed."""
-    verdict = f"{observation['verdict']}, " if observation["verdict"] else ""
-    when = days_text(-observation["age_days"])
-    return f"{when}: {verdict}{observation['headline']} (run {observation['run_id']})"
-
-
 def _next_steps(reasons: Sequence[Item], command: str) -> Iterator[str]:
-    """Yield lines that state what to do about hosts that are not certified, and about pairs whose locks are not."""
-    for again, playbook in (("certify again", "certify"), ("test the locks again", "locks")):
-        of_locks = playbook == LOCKS
-        hosts = sorted({host for each in reasons if (each["playbook"] == LOCKS) == of_locks for host in each["hosts"]})
+    """Yield lines that state what to do about hosts that are not certified, by the playbook that clears the problem."""
+    for kind in filter(attrgetter("again"), KINDS.values()):
+        hosts = sorted({host for each in reasons if each["playbook"] == kind.playbook for host in each["hosts"]})
         if hosts:
             limit = " " + shell_command(["--limit", ",".join(hosts)]) if len(hosts) <= SHOWN_NEXT else ""
             whom = "" if limit else f" for the {len(hosts)} hosts that status.json names under problems"
-            yield f"Next: after correcting what failed, {again}{whom}: {command} playbooks/{playbook}.yml{limit}"
+            yield (
+                f"Next: after correcting what failed, {kind.again}{whom}: {command} "
+                f"playbooks/{kind.playbook}.yml{limit}"
+            )
 
 
 def status_prom(status: Item) -> bytes:

@@ -7,7 +7,7 @@ of a kind replaces. They import nothing that judges or shows a run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._run.shapes import Plan
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .._judge.metrics import Metric
     from .._judge.profile import Limit, Profile
     from .._report.causes.advice import Advice
+    from .._report.history.status_section import StatusSection
     from .._report.model import Host, Model
     from .._run.directory import RunDirectory
     from .._run.record import HostRecord
@@ -121,6 +122,11 @@ class Memory:
     ) -> None:
         """Add what the results say to the content of status.json. ``lines`` are the states of its volumes."""
 
+    def status_lines(self, status: Mapping[str, Any]) -> tuple[list[str], str]:
+        """Return what the content of status.json says on a screen in addition to the volumes, a line for each subject,
+        and the plural of the word for a subject."""
+        return [], ""
+
     def metrics(self, status: Mapping[str, Any], volumes: Sequence[tuple[str, Mapping[str, Any]]]) -> Iterator[str]:
         """Yield families of metrics and their samples from the content of status.json. ``volumes`` are its volumes
         under their requested profiles, each with the labels that identify it."""
@@ -211,6 +217,13 @@ class View:
     def section(self, host: Host) -> Markup | str:
         """Return the part of the page about a host; empty if there is none."""
         return ""
+
+    def status_section(
+        self, status: Mapping[str, Any], run_link: Callable[[str | None], Markup | str]
+    ) -> StatusSection | None:
+        """Return the section of the page about the status of the fleet that lists the results of this kind; None if
+        there are none. ``run_link`` returns the ID of a run, as a link if its report is beside the page."""
+        return None
 
     def metrics(self, hosts: Sequence[tuple[Host, str]]) -> Iterator[str]:
         """Yield families of metrics and their samples. Each host is given together with the labels that identify it."""

@@ -94,6 +94,12 @@ class Kind:
     compared_with: str = "certificates"
     """What the hosts of a run are compared with before they are judged, as a phrase for messages."""
 
+    playbook: str = ""
+    """The name of the playbook that makes such a run again, for problems that only such a run clears."""
+
+    again: str = ""
+    """What that playbook does, as the imperative of a sentence: "certify again"."""
+
     why_untested: str = ""
     """Why a run of this kind cannot be merged, as the continuation of "The run ... ". Empty for a kind that tests
     storage."""
@@ -171,6 +177,8 @@ DEFAULT: Kind = Kind(
     tests_storage=True,
     certifies=True,
     is_remembered=True,
+    playbook="certify",
+    again="certify again",
     compared_with="baseline",
 )
 """The measurement: the tester writes as MQ's logger does, or as a workload describes, and a profile judges the
@@ -212,6 +220,8 @@ POWER_CUT = Kind(
     variables=("gate_", "cut_", "workspace_", "tester_", "sweep_state_dir"),
     is_remembered=True,
     has_results=False,
+    playbook="power_cut",
+    again="cut the power again",
     stored="power cuts",
     why_untested="cut the power and measured no latency",
     why_left_out="power cuts measure no latency",
@@ -240,6 +250,8 @@ LOCKS = Kind(
     variables=("gate_", "locks_", "workspace_", "tester_", "sweep_state_dir"),
     is_remembered=True,
     has_results=False,
+    playbook="locks",
+    again="test the locks again",
     stored="results of locks",
     why_untested="tested locks and measured no latency",
     why_left_out="a test of locks measures no latency",

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
-from ..._history.problems import LOCKS as PLAYBOOK
 from ..._history.problems import Problem
 from ..._history.result import Result, date_of, facts, result_of
 from ..._history.states import (
@@ -32,6 +31,7 @@ from ..._run import open_metrics as om
 from ..._run.columns import grouped
 from ..._run.directory import RunDirectory
 from ..._run.host_settings import profile_text
+from ..._run.kinds import LOCKS as KIND
 from ..._run.lock_steps import KEPT, LOCKS, STEPS, TAKEOVERS, Pair, figure, is_about, rows_of
 from ..._run.record import DEFAULT_VOLUME, HostRecord
 from ..._run.run_files import RunDirectoryError
@@ -72,6 +72,10 @@ class Memory(facets.Memory):
     ) -> None:
         """Add the states of all pairs."""
         status["locks"] = [entry_of(pair, today) for pair in pair_states(results, today)]
+
+    def status_lines(self, status: Mapping[str, Any]) -> tuple[list[str], str]:
+        """Return a line for each pair."""
+        return [f"{each['state']:9} {each['label']}  {each['sentence']}" for each in status["locks"]], "pairs"
 
     def metrics(self, status: Mapping[str, Any], volumes: Sequence[tuple[str, Pair]]) -> Iterator[str]:
         """Yield the state of each pair, until when it lasts, and its longest takeover."""
@@ -211,7 +215,7 @@ def pair_problems(pairs: Iterable[PairStatus]) -> Iterator[tuple[str, Problem]]:
         else:
             continue
         for host in dict.fromkeys(pair.newest.hosts):
-            yield host, Problem(pair.label, pair.state, _sentence(pair), reason, next_step, PLAYBOOK)
+            yield host, Problem(pair.label, pair.state, _sentence(pair), reason, next_step, KIND.playbook)
 
 
 def _sentence(pair: PairStatus) -> str:

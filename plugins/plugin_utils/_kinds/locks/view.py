@@ -7,18 +7,23 @@ multi-instance queue manager."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
 
 from ....module_utils._units import format_count
 from ..._english.phrases import plural
-from ..._report.folding import shorten
+from ..._history.states import CURRENT
+from ..._report.folding import brief, shorten
+from ..._report.history.status_section import LONGEST, StatusSection, state_badge
 from ..._report.overview import counts_of
 from ..._report.page.parts import badge
 from ..._report.template import render_part
 from ..._run import open_metrics as om
 from ..._run.lock_steps import TAKEOVERS, figure, rows_of
 from ..._run.verdicts import FAIL, GOOD, INCONCLUSIVE, PASS, WARN
+from ..._run.words import days_text
 from .. import facets
 from .advice import OF_METRICS, advice_on_locks, key_of
 from .figures import late_writes_of, requirements_told, untested_text
@@ -27,8 +32,6 @@ from .page import locks_section
 from .pairs import pairs_of
 
 if TYPE_CHECKING:
-    from markupsafe import Markup
-
     from ..._report.model import Host, Model
 
 SHOWN = 5
@@ -114,6 +117,24 @@ class View(facets.View):
         if not host.own.get("pairs"):
             return ""
         return render_part("kinds/locks/section.html.j2", locks=locks_section(host), badge=badge)
+
+    def status_section(
+        self, status: Mapping[str, Any], run_link: Callable[[str | None], Markup | str]
+    ) -> StatusSection | None:
+        """Return the pairs with their states."""
+        items = [
+            Markup("{} <bdi>{}</bdi>: {}{}").format(
+                state_badge(each["state"]),
+                brief(each["label"], 2 * LONGEST),
+                brief(each["sentence"], 400),
+                Markup(' <span class="dim">({})</span>').format(days_text(each["days_left"]))
+                if each["days_left"] is not None and each["state"] in CURRENT
+                else "",
+            )
+            for each in status["locks"]
+        ]
+        about = "Hosts that share a directory, with the result of the newest test of its locks."
+        return StatusSection("locks", self.title, about, items) if items else None
 
     def metrics(self, hosts: Sequence[tuple[Host, str]]) -> Iterator[str]:
         """Yield the verdicts of the pairs, the longest takeover, and the late writes of each host."""

@@ -9,13 +9,14 @@ certificate and no state."""
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
 from ....module_utils import _units
 from ..._history.result import Result, result_of
 from ..._history.states import Status, Today
+from ..._history.status_txt import observed_text
 from ..._run.columns import grouped
 from ..._run.directory import RunDirectory
 from ..._run.files import fingerprint
@@ -59,6 +60,12 @@ class Memory(facets.Memory):
         """A wrong date does not change what was observed."""
         return result
 
+    def status_lines(self, status: Mapping[str, Any]) -> tuple[list[str], str]:
+        """Return a line for each observation that is not in the line of its volume."""
+        known = {_source(each["observation"]) for each in status["volumes"] if each["observation"]}
+        elsewhere = [each for each in status["observations"] if _source(each) not in known]
+        return [f"observed  {each['label']}  {observed_text(each)}" for each in elsewhere], "observations"
+
     def add_to_status(
         self, status: dict[str, Any], results: Sequence[Result], lines: Sequence[Status], today: Today
     ) -> None:
@@ -68,6 +75,11 @@ class Memory(facets.Memory):
         by_place = {place: entry for (_label, place, _seen), entry in zip(seen, status["observations"], strict=True)}
         for line, volume in zip(lines, status["volumes"], strict=True):
             volume["observation"] = by_place.get(_place_of(line))
+
+
+def _source(observation: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what an observation is about, in which run."""
+    return observation["run_id"], observation["host"], observation["volume"]
 
 
 def _result(directory: RunDirectory, record: HostRecord) -> Result:

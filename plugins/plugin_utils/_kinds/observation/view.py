@@ -6,21 +6,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
 
 from ....module_utils._units import format_count
+from ..._report.folding import brief
+from ..._report.history.status_section import LONGEST, StatusSection
 from ..._report.observation import number, observation_lines, ratio_of
 from ..._report.overview import counts_of
 from ..._report.template import render_part
 from ..._run import open_metrics as om
+from ..._run.words import days_text
 from .. import facets
 from .overview import finding_text, overview
 from .page import observation_section
 
 if TYPE_CHECKING:
-    from markupsafe import Markup
-
     from ..._report.model import Host, Model
 
 
@@ -78,6 +81,28 @@ class View(facets.View):
         """Return the section of a host with its certified and observed figures."""
         return render_part("kinds/observation/section.html.j2", seen=observation_section(host)) if host.own else ""
 
+    def status_section(
+        self, status: Mapping[str, Any], run_link: Callable[[str | None], Markup | str]
+    ) -> StatusSection | None:
+        """Return the newest observation of each log."""
+        items = [
+            Markup('<bdi>{}</bdi>{}: {} <span class="dim">({}, run {})</span>').format(
+                brief(each["label"], LONGEST),
+                Markup(", queue manager <bdi>{}</bdi>").format(brief(each["queue_manager"], LONGEST))
+                if each["queue_manager"]
+                else "",
+                _seen_text(each),
+                days_text(-each["age_days"]),
+                run_link(each["run_id"]),
+            )
+            for each in status["observations"]
+        ]
+        about = (
+            "The newest observation of each log, the slowest compared with its certificate first. An observation "
+            "changes no state."
+        )
+        return StatusSection("live", "Live queue managers", about, items) if items else None
+
     def metrics(self, hosts: Sequence[tuple[Host, str]]) -> Iterator[str]:
         """Yield how busy each logger was, and how the latency of its writes compares with the certified one."""
         observed = [
@@ -100,3 +125,10 @@ class View(facets.View):
             ),
         )
         return om.gauges(families if observed else ())
+
+
+def _seen_text(each: Mapping[str, Any]) -> str:
+    """Describe an observation: its verdict, if there is one, and how it compares with the certificate."""
+    text = str(each["text"]).rstrip(".") or each["headline"]
+    judged = f"verdict of {brief(each['profile'], LONGEST)}: {each['verdict']}; " if each["verdict"] else ""
+    return f"{judged}{brief(text[:1].lower() + text[1:], 300)}"

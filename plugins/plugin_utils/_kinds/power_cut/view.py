@@ -6,14 +6,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
 
 from ..._durability.cut import OUTCOMES
 from ..._english.phrases import plural
-from ..._judge.durability import why_not_certifying
+from ..._judge.durability import percent_upwards, why_not_certifying
 from ..._judge.judged_records import wanted_cuts
-from ..._report.folding import more_hosts, shorten
+from ..._report.folding import brief, more_hosts, shorten
+from ..._report.history.status_section import LONGEST, StatusSection
 from ..._report.observation import number
 from ..._report.overview import counts_of
 from ..._report.template import render_part
@@ -21,13 +24,12 @@ from ..._run import open_metrics as om
 from ..._run.findings import POWER_CUTS_BEFORE
 from ..._run.host_settings import profile_data
 from ..._run.verdicts import FAIL, PASS
+from ..._run.words import days_text
 from .. import facets
 from .overview import overview
 from .page import counts_text, cuts_section
 
 if TYPE_CHECKING:
-    from markupsafe import Markup
-
     from ..._report.model import Host, Model
 
 SHOWN = 5
@@ -131,6 +133,18 @@ class View(facets.View):
         """Return each cut with its figures, and what was lost."""
         return render_part("kinds/power_cut/section.html.j2", cut=cuts_section(host)) if host.own else ""
 
+    def status_section(
+        self, status: Mapping[str, Any], run_link: Callable[[str | None], Markup | str]
+    ) -> StatusSection | None:
+        """Return the volumes whose power was cut, losses first, without duplicates."""
+        cut = [each for each in status["volumes"] if each["power_cut_loss"] or each["power_cuts_kept"]]
+        once = {(each["host"], each["volume"], each["mount_point"]): each for each in cut}
+        items = [
+            Markup("<bdi>{}</bdi>: {}").format(brief(each["label"], LONGEST), _cut_text(each))
+            for each in sorted(once.values(), key=lambda each: not each["power_cut_loss"])
+        ]
+        return StatusSection("cuts", self.title, "", items) if items else None
+
     def metrics(self, hosts: Sequence[tuple[Host, str]]) -> Iterator[str]:
         """Yield the outcomes of the cuts, and the bound on the chance of a loss."""
         known = [(own, host.own) for host, own in hosts if host.own and host.of_kind.view is self]
@@ -150,3 +164,20 @@ class View(facets.View):
             ),
         )
         return om.gauges(families if known else ())
+
+
+def _cut_text(each: Mapping[str, Any]) -> str:
+    """Describe the results of a volume's power cuts, and how old they are."""
+    loss, kept = each["power_cut_loss"], each["power_cuts_kept"]
+    if loss:
+        age = days_text(-loss["age_days"])
+        return f"lost acknowledged writes {age} (run {loss['run_id']}): {brief(loss['reason'], 300)}"
+    age = days_text(-kept["age_days"])
+    cuts = f"{plural(kept['cuts'], 'cut')} {age}"
+    if kept["is_expired"]:
+        return f"{cuts} lost nothing, expired on {kept['valid_until']} (run {kept['run_id']})"
+    bound = percent_upwards(100 * kept["loss_chance_bound"])
+    return (
+        f"{cuts} lost nothing: a chance of a loss of at most {bound} % per cut, until {kept['valid_until']} "
+        f"(run {kept['run_id']})"
+    )

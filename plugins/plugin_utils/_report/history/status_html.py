@@ -18,8 +18,8 @@ from markupsafe import Markup
 from ....module_utils._command_lines import command
 from ....module_utils._units import format_count
 from ..._english.phrases import plural
-from ..._judge.durability import percent_upwards
 from ..._run.environment import as_started
+from ..._run.kinds import KINDS
 from ..._run.words import days_text
 from ..changes import change_text
 from ..charts.marks import expiry_chart, has_bars, lanes
@@ -27,6 +27,7 @@ from ..folding import brief, common_domain, without_domain
 from ..headroom import closest_text, unused_text
 from ..page.parts import LONG_TEXT, NAME, NUMBER, TEXT, Column, distinguishing, filled
 from ..template import render_page
+from .status_section import LONGEST, SIGNS, STATES, StatusSection, state_badge
 
 FILE = "status.html"
 MOST_ROWS = 3000
@@ -35,31 +36,12 @@ SHOWN_NAMES = 200
 SHOWN_COMMAND = 10
 """The largest number of hosts that a command names."""
 SHOWN_NEXT = 10
-OPEN_CUTS = 10
+OPEN_ITEMS = 10
+"""How many items of a list are shown without having to expand it."""
 NAMED_AT_ONCE = 3
 """If a reason concerns at most this many volumes, they are shown without having to expand the reason."""
 SHOWN_REASONS = 30
 SHOWN_CHANGES = 5
-LONGEST = 80
-STATES = {
-    "failed": "fail",
-    "expired": "fail",
-    "missing": "missing",
-    "none": "missing",
-    "revoked": "warn",
-    "expiring": "warn",
-    "valid": "pass",
-}
-"""The class of each state in the page's style, the most urgent state first."""
-SIGNS = {
-    "failed": "\u2717",
-    "expired": "\u2717",
-    "missing": "\u2013",
-    "none": "\u2013",
-    "revoked": "!",
-    "expiring": "!",
-    "valid": "\u2713",
-}
 LANES = {
     "failed": "failed",
     "expired": "expired",
@@ -92,6 +74,8 @@ def render_status(
     shown = status["volumes"][:MOST_ROWS]
     domain = common_domain(sorted({each["host"] for each in shown}))
     word = Counter(each["state"] for each in shown)
+    found = [kind.view.status_section(status, lambda run_id: _run_link(run_id, runs)) for kind in KINDS.values()]
+    sections = [section for section in found if section]
     filters = distinguishing("profile", "Profile", shown, lambda each: str(each["profile"]))
     return render_page(
         "status.html.j2",
@@ -111,13 +95,8 @@ def render_status(
         command_of=lambda each: as_started(_command(each), playbooks),
         soon=[each for each in certified if each["days_left"] < status["expiring_days"]],
         next_ones=certified[:SHOWN_NEXT],
-        cuts=_cuts(status),
-        open_cuts=OPEN_CUTS,
-        cut_text=_cut_text,
-        observations=status["observations"],
-        seen_text=_seen_text,
-        run_link=lambda run_id: _run_link(run_id, runs),
-        locks=status["locks"],
+        sections=sections,
+        open_items=OPEN_ITEMS,
         wrong_dates=status["wrong_dates"],
         declines=status["declines"],
         domain=domain[1:],
@@ -125,33 +104,26 @@ def render_status(
         filters=filters,
         counts=[(state, word[state]) for state in STATES],
         left=max(0, len(status["volumes"]) - MOST_ROWS),
-        badge=badge,
+        badge=state_badge,
         brief=brief,
         longest=LONGEST,
         days_text=days_text,
         versions=versions,
-        links=[*pages, *_parts(status, certified)],
+        links=[*pages, *_parts(status, certified, sections)],
         classes=STATES,
         signs=SIGNS,
     )
 
 
-def _cuts(status: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the volumes whose power was cut, losses first, without duplicates."""
-    cut = [each for each in status["volumes"] if each["power_cut_loss"] or each["power_cuts_kept"]]
-    once = {(each["host"], each["volume"], each["mount_point"]): each for each in cut}
-    return sorted(once.values(), key=lambda each: not each["power_cut_loss"])
-
-
-def _parts(status: Mapping[str, Any], certified: Collection[Any]) -> list[tuple[str, str]]:
+def _parts(
+    status: Mapping[str, Any], certified: Collection[Any], sections: Sequence[StatusSection]
+) -> list[tuple[str, str]]:
     """Return the existing sections of the page, with their addresses."""
     parts = (
         ("Why, and what to do", "#causes", status["reasons"]),
         ("What expires next", "#next", certified),
         ("Never measured", "#never", status["never_measured"]),
-        ("Power cuts", "#cuts", _cuts(status)),
-        ("Live queue managers", "#live", status["observations"]),
-        ("Locks", "#locks", status["locks"]),
+        *((section.title, f"#{section.anchor}", section.items) for section in sections),
         ("Wrong dates", "#dates", status["wrong_dates"]),
         ("Classes that became slower", "#declines", status["declines"]),
         ("All volumes", "#volumes", status["volumes"]),
@@ -192,11 +164,6 @@ def figures(asked: Sequence[Mapping[str, Any]], certified: Sequence[Mapping[str,
     return f"{text}, the last until {last['valid_until']}. Next to expire: {name} on {first['valid_until']} ({days})."
 
 
-def badge(state: str) -> Markup:
-    """Return the badge of a state, with its sign."""
-    return Markup('<span class="badge v-{}">{} {}</span>').format(STATES[state], SIGNS[state], state)
-
-
 def _command(reason: Mapping[str, Any]) -> str:
     """Return the command that certifies the hosts with this reason again. The command is empty if certification does
     not clear the reason, if there are too many hosts to name, or if one of the names contains special characters."""
@@ -215,7 +182,7 @@ def _is_plain(host: str) -> bool:
 def _columns(runs: Collection[str], domain: str) -> list[Column[Mapping[str, Any]]]:
     return [
         Column("Volume", NAME, lambda each: _name(each, domain), _place),
-        Column("State", TEXT, lambda each: badge(each["state"])),
+        Column("State", TEXT, lambda each: state_badge(each["state"])),
         Column("Days left", NUMBER, _days, _until),
         Column("Headroom", NUMBER, _headroom, _closest),
         Column("Observed", TEXT, _observed, _observed_when),
@@ -295,27 +262,3 @@ def _remarks(each: Mapping[str, Any]) -> Markup:
             *(Markup('<span class="second">{}</span>').format(brief(text, 600)) for text in others),
         ]
     )
-
-
-def _cut_text(each: Mapping[str, Any]) -> str:
-    """Describe the results of a volume's power cuts, and how old they are."""
-    loss, kept = each["power_cut_loss"], each["power_cuts_kept"]
-    if loss:
-        age = days_text(-loss["age_days"])
-        return f"lost acknowledged writes {age} (run {loss['run_id']}): {brief(loss['reason'], 300)}"
-    age = days_text(-kept["age_days"])
-    cuts = f"{plural(kept['cuts'], 'cut')} {age}"
-    if kept["is_expired"]:
-        return f"{cuts} lost nothing, expired on {kept['valid_until']} (run {kept['run_id']})"
-    bound = percent_upwards(100 * kept["loss_chance_bound"])
-    return (
-        f"{cuts} lost nothing: a chance of a loss of at most {bound} % per cut, until {kept['valid_until']} "
-        f"(run {kept['run_id']})"
-    )
-
-
-def _seen_text(each: Mapping[str, Any]) -> str:
-    """Describe an observation: its verdict, if there is one, and how it compares with the certificate."""
-    text = str(each["text"]).rstrip(".") or each["headline"]
-    judged = f"verdict of {brief(each['profile'], LONGEST)}: {each['verdict']}; " if each["verdict"] else ""
-    return f"{judged}{brief(text[:1].lower() + text[1:], 300)}"
