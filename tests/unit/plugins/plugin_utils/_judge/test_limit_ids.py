@@ -16,6 +16,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reade
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.power_cut.record import findings_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.definitions import DefinitionError
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.host_settings import profile_key
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.kinds import KINDS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.lock_steps import STEPS
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate, lock_pairs
 
@@ -40,10 +41,13 @@ def test_each_shipped_limit_has_an_id_of_its_own_and_hard_limits_the_same_one_ev
     }
 
 
-def test_the_id_of_a_limit_on_locks_names_the_same_metric_in_every_profile():
+def test_the_id_of_a_limit_of_a_kind_names_the_same_metric_in_every_profile():
     limits = [limit for name in NAMES for limit in load_profile(name, fabricate.PROFILES).kind_limits]
     named = {(limit.id, limit.metric.name) for limit in limits}
-    assert len(named) == len({limit_id for limit_id, _metric in named}) == len({metric for _id, metric in named}) == 8
+    assert len(named) == len({limit_id for limit_id, _metric in named}) == len({metric for _id, metric in named})
+    assert {metric for _id, metric in named} >= {
+        metric.name for kind in KINDS.values() for metric in kind.criteria.metrics
+    }
 
 
 def test_the_documentation_lists_each_criterion_that_no_limit_holds():
