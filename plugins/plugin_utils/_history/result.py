@@ -156,8 +156,11 @@ def facts(of: Any, *names: str) -> dict[str, Any]:
 def wrong_dates(results: Iterable[Result]) -> list[dict[str, str]]:
     """Return, in the form of status.json, the misdated results that no later pass replaces: what each is about, its
     run, its date, the clock that the date contradicts, and a sentence."""
+    known = list(results)
+    if not any(each.misdated for each in known):
+        return []
     found: dict[tuple[Any, ...], list[Result]] = {}
-    for result in sorted(results, key=lambda result: result.order):
+    for result in sorted(known, key=lambda result: result.order):
         if result.passes:
             found.pop(result.subject, None)
         elif result.misdated:

@@ -340,7 +340,7 @@ class _Fleet:
         results = {
             result.sha256: result for name in names for result in self.cuts.of(*name, volume.volume_id, volume.disk_id)
         }
-        return sorted(results.values(), key=lambda result: result.order)
+        return sorted(results.values(), key=lambda result: result.order) if results else []
 
 
 def _told_apart(lines: Iterable[Status]) -> list[Status]:
@@ -349,7 +349,10 @@ def _told_apart(lines: Iterable[Status]) -> list[Status]:
     mount_points: dict[tuple[str, str], set[str]] = {}
     for line in lines:
         mount_points.setdefault((line.host, line.volume), set()).add(line.mount_point)
-    return [replace(line, is_one_of_several=len(mount_points[line.host, line.volume]) > 1) for line in lines]
+    return [
+        replace(line, is_one_of_several=True) if len(mount_points[line.host, line.volume]) > 1 else line
+        for line in lines
+    ]
 
 
 def _profile_of(entries: Collection[Entry]) -> str:

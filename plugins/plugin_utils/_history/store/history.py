@@ -521,7 +521,8 @@ def _result(row: Sequence[Any]) -> Result:
     """Return the result in a row of the database, which also contains its position and the clock that contradicts its
     date. Raises ValueError if it is malformed."""
     values = dict(zip((*_COLUMNS, "position", "misdated"), row))
-    values.update(hosts=tuple(json.loads(values["hosts"])), data=json.loads(values["data"]))
+    hosts, values["data"] = json.loads(f"[{values['hosts']},{values['data']}]")  # half as many calls
+    values["hosts"] = tuple(hosts)
     return (Entry if values["kind"] == DEFAULT.name else Result)(**values)
 
 
