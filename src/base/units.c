@@ -89,3 +89,17 @@ const char *format_size(char text[SIZE_NAME_BYTES], uint64_t bytes) {
     (void)snprintf(text, SIZE_NAME_BYTES, "%" PRIu64 "%s", bytes / unit->factor, unit->name);
     return text;
 }
+
+const char *format_duration(char text[DURATION_BYTES], uint64_t ns) {
+    static const struct { const char *unit; double ns; } units[] = {{"s", 1e9}, {"ms", 1e6}, {"us", 1e3}};
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        double value = (double)ns / units[i].ns;
+        if (value >= 0.9995) {          // is shown as 1.00
+            int places = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+            (void)snprintf(text, DURATION_BYTES, "%.*f %s", places, value, units[i].unit);
+            return text;
+        }
+    }
+    (void)snprintf(text, DURATION_BYTES, "%" PRIu64 " ns", ns);
+    return text;
+}

@@ -21,6 +21,10 @@ void group_digits_as_locale(void);
 // Formats a number for people: 1234567 becomes 1,234,567 if the locale groups digits like that. Returns text.
 const char *format_thousands(char text[THOUSANDS_BYTES], uint64_t value);
 
+#define DURATION_BYTES 24
+// Formats a duration with three digits and its unit: 1234567 becomes 1.23 ms, and 999 becomes 999 ns. Returns text.
+const char *format_duration(char text[DURATION_BYTES], uint64_t ns);
+
 #define SIZE_NAME_BYTES 24
 // Formats a size: 131072 becomes 128K, 1048576 becomes 1M, and 5000 remains 5000. Returns text.
 const char *format_size(char text[SIZE_NAME_BYTES], uint64_t bytes);

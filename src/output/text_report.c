@@ -14,6 +14,11 @@ static const char *number(uint64_t value) {
     return format_thousands(text, value);
 }
 
+static const char *duration(uint64_t ns) {
+    static char text[DURATION_BYTES];
+    return format_duration(text, ns);
+}
+
 static void print_option(const char *label, const char *names, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -153,6 +158,16 @@ static void print_figure(const char *title, int width, const char *sign, uint64_
     console_print("\n");
 }
 
+// A line that mqldt does not have: the duration also appears in a unit for people.
+static void print_duration(const char *title, const char *sign, uint64_t ns, uint64_t ordinal) {
+    console_print("%-*s : %s%15s", NARROW, title, sign, number(ns));
+    console_print("  %9s", duration(ns));
+    if (ordinal > 0) {
+        console_print(" (#%s)", number(ordinal));
+    }
+    console_print("\n");
+}
+
 static void print_mqldt(const struct mqldt_row *row, enum mqldt_column column, const char *sign, uint64_t ordinal) {
     const char *title = mqldt_title(column, row->queue_managers);
     print_figure(title, column < MQLDT_MAX ? WIDE : NARROW, sign, row->values[column], ordinal);
@@ -165,7 +180,7 @@ static void print_percentiles(const struct result *all) {
     for (size_t i = 0; i < sizeof percentiles / sizeof percentiles[0]; i++) {
         uint64_t ns;
         if (distribution_percentile_ns(all->latency, BY_COUNT, percentiles[i].ppm, &ns)) {
-            print_figure(percentiles[i].title, NARROW, "", ns, 0);
+            print_duration(percentiles[i].title, "", ns, 0);
         }
     }
 }
@@ -183,8 +198,7 @@ void screen_result(const struct mqldt_row *row, const struct result *all) {
     print_mqldt(row, MQLDT_FASTEST, "", 0);
     print_mqldt(row, MQLDT_MEAN, "", 0);
     if (all->latency->count > 0) {
-        print_figure("Deviation of latency (ns)", NARROW, "", (uint64_t)(distribution_deviation_ns(all->latency) + 0.5),
-                     0);
+        print_duration("Deviation of latency (ns)", "", (uint64_t)(distribution_deviation_ns(all->latency) + 0.5), 0);
     }
     print_percentiles(all);
     console_print("%-*s : %15.3f\n\n", NARROW, "Passes over the test files", all->ring_passes);
@@ -194,11 +208,10 @@ void screen_result(const struct mqldt_row *row, const struct result *all) {
 // Prints mean, extremes and percentiles of writes or commits.
 static void print_latency(const struct result *all) {
     uint64_t count = all->latency->count;
-    print_figure("Max latency (ns)", NARROW, all->max_in_flight ? ">= " : "", all->max_ns, all->max_ordinal);
-    print_figure("Min latency (ns)", NARROW, "", count > 0 ? all->latency->min_ns : 0,
-                 count > 0 ? all->latency->min_ordinal : 0);
-    print_figure("Avg latency (ns)", NARROW, "", count > 0 ? (uint64_t)(distribution_mean_ns(all->latency) + 0.5) : 0,
-                 0);
+    print_duration("Max latency (ns)", all->max_in_flight ? ">= " : "", all->max_ns, all->max_ordinal);
+    print_duration("Min latency (ns)", "", count > 0 ? all->latency->min_ns : 0,
+                   count > 0 ? all->latency->min_ordinal : 0);
+    print_duration("Avg latency (ns)", "", count > 0 ? (uint64_t)(distribution_mean_ns(all->latency) + 0.5) : 0, 0);
     print_percentiles(all);
 }
 
@@ -233,14 +246,14 @@ void screen_stream(const struct result *all) {
                   all->operations_per_s);
     console_print(", %s bytes/sec", number((uint64_t)(all->bytes_per_s + 0.5)));
     if (count > 0) {
-        console_print(", avg %s ns", number((uint64_t)(distribution_mean_ns(all->latency) + 0.5)));
+        console_print(", avg %s", duration((uint64_t)(distribution_mean_ns(all->latency) + 0.5)));
         if (distribution_percentile_ns(all->latency, BY_COUNT, 990000, &p99_ns)) {
-            console_print(", p99 %s ns", number(p99_ns));
+            console_print(", p99 %s", duration(p99_ns));
         }
-        console_print(", max %s%s ns", all->max_in_flight ? ">= " : "", number(all->max_ns));
+        console_print(", max %s%s", all->max_in_flight ? ">= " : "", duration(all->max_ns));
     }
     if (all->response != NULL && all->response->count > 0) {
-        console_print(", avg response %s ns", number((uint64_t)(distribution_mean_ns(all->response) + 0.5)));
+        console_print(", avg response %s", duration((uint64_t)(distribution_mean_ns(all->response) + 0.5)));
     }
     console_print("%s", strcmp(all->key.stream, "all") == 0 ? "\n\n" : "\n");
     console_flush();
@@ -251,8 +264,8 @@ void screen_queue_manager(const struct result *one) {
     console_print("Queue manager %" PRIu32 ": %s writes", one->key.worker, number(figures->count));
     if (figures->count > 0) {
         console_print(", %s bytes/sec", number((uint64_t)(one->bytes_per_s + 0.5)));
-        console_print(", avg %s ns", number((uint64_t)(distribution_mean_ns(figures) + 0.5)));
-        console_print(", max %s ns", number(figures->max_ns));
+        console_print(", avg %s", duration((uint64_t)(distribution_mean_ns(figures) + 0.5)));
+        console_print(", max %s", duration(figures->max_ns));
     }
     console_print("\n");
 }
