@@ -1,5 +1,6 @@
 // Copyright (c) 2026 mqops contributors
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "output/console.h"
 #include "run.h"
 
 #include <sys/mman.h>
@@ -27,7 +28,7 @@ bool preflight_surroundings(struct run *run, struct failure *failure) {
     return csvfile_open(&run->csvfile, options->csv_file, failure) &&
            progress_open(&run->progress, options->progress_file, failure) &&
            trace_open(&run->trace, options->trace_file, options->trace_operations, failure) &&
-           tables_open(&run->tables, options->tables_dir,
+           tables_open(&run->tables, options->tables_dir, options->json,
                        options->workload == WORKLOAD_STREAMS ? TABLES_OF_STREAMS : TABLES_OF_LOG, failure);
 }
 
@@ -68,6 +69,16 @@ static void look_at_own_files(struct run *run) {
     atomic_store(&run->own_files_known, true);
 }
 
+static void look_for_memory(struct run *run) {
+    for (uint32_t i = 0; i < run->workload.places_count && run->in_memory[0] == '\0'; i++) {
+        const struct place *place = &run->workload.places[i];
+        struct statfs system;
+        if (fstatfs(place->fd, &system) == 0 && system.f_type == TMPFS) {
+            (void)snprintf(run->in_memory, sizeof run->in_memory, "%s", place->path);
+        }
+    }
+}
+
 static void look_at_disks(struct run *run) {
     const struct place *places = run->workload.places;
     identity_gather(&run->identity, places[0].fd);
@@ -92,6 +103,7 @@ static bool lock_devices(struct run *run, struct failure *failure) {
 bool preflight_disks(void *context, struct failure *failure) {
     struct run *run = context;
     look_at_own_files(run);
+    look_for_memory(run);
     look_at_disks(run);
     return workers_create(&run->workers, &run->workspace, failure) &&
            lock_devices(run, failure);
@@ -106,6 +118,12 @@ void preflight_warn(struct run *run) {
                      "--bsize: %" PRIu64 " is not a multiple of 4096, and MQ writes its log in pages of 4096 bytes",
                      sizes->values[i]);
         }
+    }
+    if (run->in_memory[0] != '\0') {
+        // Not in run.csv, where filesystem_type says it.
+        console_complain("warning: %s is in memory (tmpfs), so the figures say nothing about a disk; name a directory "
+                         "on the disk",
+                         run->in_memory);
     }
     if (run->csvfile.unread) {
         run_warn(run, "nobody reads --csvFile=%s yet; the result will wait there for a reader", run->csvfile.path);

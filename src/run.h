@@ -69,6 +69,7 @@ struct run {
     bool results_written;
     // Output files of the tester that are on a file system under test. They hang with that file system, and writing to
     // them disturbs the test.
+    char in_memory[PATH_MAX];           // the first directory that is in memory; empty if there is none
     char under_test[128];               // a list for people; empty if there are none
     bool progress_under_test, console_under_test;
     atomic_bool own_files_known;        // true once the members above are set
