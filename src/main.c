@@ -51,7 +51,7 @@ static void print_results(struct run *run) {
         console_release();
         bool whole = tables_print(&run->tables, await_reader, &run->supervisor);
         if (!whole && run->failure.status == EXIT_MEASURED) {
-            (void)failure_set(&run->failure, EXIT_REFUSED, "--tables=-: the tables were not printed in full");
+            (void)failure_set(&run->failure, EXIT_REFUSED, "the result was not printed in full");
         }
     }
     if (run->tables.printed && run->options->check_acknowledged == NULL) {
@@ -193,6 +193,14 @@ static enum exit_status print(enum options_outcome outcome, const struct run *ru
 
 // Runs a measurement or a check. From here on, signals and the deadline end it in an orderly way.
 static enum exit_status supervise(struct run *run) {
+    const struct options *options = run->options;
+    if (options->quiet) {
+        console_be_quiet();
+    }
+    if (options->acknowledge || options->json ||
+        (options->tables_dir != NULL && strcmp(options->tables_dir, TABLES_PRINTED) == 0)) {
+        console_use_standard_error();
+    }
     if (!supervisor_start(&run->supervisor) || !job_thread_start(&run->work) || !job_thread_start(&run->files)) {
         (void)fprintf(stderr, "logdisk: cannot set up signals and threads: %s\n", strerror(errno));
         return EXIT_REFUSED;
@@ -217,9 +225,6 @@ static enum exit_status start_measurement(struct run *run) {
         return fflush(stdout) == 0 ? EXIT_MEASURED : EXIT_REFUSED;
     }
     measurement_plan(run);
-    if (options->acknowledge) {
-        console_use_standard_error();
-    }
     return supervise(run);
 }
 

@@ -114,7 +114,7 @@ static void put_machine(struct csv *csv) {
 // The options and steps of the run.
 
 static void put_option(void *csv, const char *key, const char *unit, const char *value) {
-    csv_text(csv, key, unit, value);
+    csv_text(csv, key, ((struct csv *)csv)->form == CSV_MEMBERS ? "text" : unit, value);  // because some are lists
 }
 
 // The thresholds above which over.csv counts the writes of single workers.

@@ -8,15 +8,19 @@ docs/limit_ids.md   from the profiles of this collection
 docs/metrics.md     from the figures that a profile can limit
 docs/causes.md      its last sections, from the advice that the report gives
 docs/report_json.md from the descriptions in docs/report.schema.json
+docs/logdisk.schema.json    from the columns that `logdisk --columns` prints, so the tester must have been built
 
     PYTHONPATH=collections .venv-dev/bin/python tools/write_reference.py
 
 `make reference` runs it. tests/unit/test_documentation.py fails if a page is not current.
 """
 
+import csv
+import io
 import json
 import re
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -212,8 +216,49 @@ def pages() -> dict[Path, str]:
         "metrics.md": metrics_page(),
         "causes.md": causes_page(),
         "report_json.md": report_json_page(),
+        "logdisk.schema.json": document_schema(),
     }
     return {PROJECT / "docs" / name: text for name, text in made.items()}
+
+
+def document_schema() -> str:
+    """Return the schema of the document that `logdisk --json` prints."""
+    done = subprocess.run([PROJECT / "src/build/logdisk", "--columns"], check=True, capture_output=True, text=True)
+    tables: dict[str, dict[str, str]] = {}
+    for row in csv.DictReader(io.StringIO(done.stdout)):
+        tables.setdefault(row["table"].removesuffix(".csv"), {})[row["name"]] = row["unit"]
+    run = _object(tables.pop("run"))
+    rows = {name: {"type": "array", "items": _object(columns)} for name, columns in tables.items()}
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "The document that logdisk --json prints",
+        "description": "docs/columns.md explains the columns and keys.",
+        "type": "object",
+        "properties": {"schema": {"const": 1}, "run": run, **rows},
+        "required": ["schema", "run"],
+        "additionalProperties": False,
+    }
+    return json.dumps(schema, indent=1) + "\n"
+
+
+def _object(columns: Mapping[str, str]) -> dict[str, Any]:
+    """Return the schema of a row, from the units of its columns. The names of numbered keys end in _n."""
+    known = {name: _member(name, unit) for name, unit in columns.items() if not name.endswith("_n")}
+    numbered = {name: _member(name, unit) for name, unit in columns.items() if name.endswith("_n")}
+    return {
+        "type": "object",
+        "properties": known,
+        "patternProperties": {f"^{name.removesuffix('n')}[0-9]+$": member for name, member in numbered.items()},
+        "additionalProperties": False,
+    }
+
+
+def _member(name: str, unit: str) -> dict[str, Any]:
+    if unit == "text" or name.startswith("option_"):
+        return {"type": "string"}
+    if unit == "0/1":
+        return {"type": ["boolean", "null"]}
+    return {"type": ["number", "null"], "description": unit}
 
 
 def limits_page() -> str:

@@ -165,6 +165,9 @@ static const struct rule rules[] = {
     {"tables", 0, KIND_TEXT, FIELD(tables_dir), .checks = true, .allowed = "a directory, or - for standard output",
      .example = "./result", .argument = "DIR",
      .help = "write the full result as CSV tables; once run.csv exists, all are complete; -: print them at the end"},
+    {"json", 0, KIND_FLAG, FIELD(json), .checks = true,
+     .help = "print the full result on standard output as one JSON document, and the rest on standard error"},
+    {"quiet", 0, KIND_FLAG, FIELD(quiet), .checks = true, .help = "print only the result, warnings and errors"},
     {"over", 0, KIND_DURATION, FIELD(over), .min = 1, .max = UINT64_C(3600000000000), .elements = OPTIONS_OVER_MAX,
      .allowed = "1ns to 3600s, in whole ns, us, ms or s", .example = "2ms,10ms", .argument = "TIME[,TIME...]",
      .help = "count in over.csv the writes that took longer, as well as 100us,200us,500us ... 5s; those named here by "
@@ -467,9 +470,10 @@ static bool check_acknowledge(struct options *options) {
                         "'-'; try --filePrefix=mqldt_testfile",
                         options->file_prefix);
     }
-    return options->tables_dir == NULL || strcmp(options->tables_dir, "-") != 0 ||
-           complain(options, "--acknowledge: --tables=- is not allowed, because standard output is for the "
-                             "acknowledgements; try --tables=./result");
+    bool printed = options->json || (options->tables_dir != NULL && strcmp(options->tables_dir, "-") == 0);
+    return !printed || complain(options, "--acknowledge: %s is not allowed, because standard output is for the "
+                                         "acknowledgements; try --tables=./result",
+                                options->json ? "--json" : "--tables=-");
 }
 
 // The run that created the files determines their content.
@@ -515,11 +519,22 @@ static bool check_workload(struct options *options) {
     }
 }
 
+static bool check_output(struct options *options) {
+    if (options->json && options->tables_dir != NULL) {
+        return complain(options, "--json and --tables exclude each other: the document contains the same tables; leave "
+                                 "one out");
+    }
+    bool shown = options->json || options->tables_dir != NULL || options->csv_file != NULL || options->acknowledge ||
+                 options->check_acknowledged != NULL || options->remove_acknowledged || options->show_fio;
+    return shown || !options->quiet ||
+           complain(options, "--quiet: nothing would show the result; add --json, --tables or --csvFile");
+}
+
 // Checks that options fit together.
 static bool check_together(struct options *options) {
     options->queue_managers = list_max(&options->load_points);
     size_t directories = elements(options->dir);
-    if (!check_workload(options)) {
+    if (!check_workload(options) || !check_output(options)) {
         return false;
     }
     if (options->file_bytes % 4096 != 0) {
@@ -674,7 +689,12 @@ void options_help(FILE *out) {
                   "       logdisk --checkAcknowledged=FILE [--dir=DIR] [--tables=DIR]\n"
                   "       logdisk --lock --dir=DIR [--runId=ID] [--deadline=S]\n\n"
                   "Measures how a disk writes IBM MQ's recovery log: O_DIRECT|O_DSYNC, one write at a time,\n"
-                  "sequential over a ring of preformatted files. Defaults are in parentheses.\n\n");
+                  "sequential over a ring of preformatted files. Defaults are in parentheses.\n\n"
+                  "Examples:\n"
+                  "  logdisk -d /MQHA/QM1/log -b 4K,16K,64K -t 60          one queue manager, three block sizes\n"
+                  "  logdisk -d /MQHA/log -b 16K -q 1,4,8 --createDirs     1, 4 and 8 queue managers at once\n"
+                  "  logdisk -d . -b 4K --json --quiet | jq '.results[] | [.worker, .latency_p99_ns]'\n"
+                  "  logdisk -d . -b 4K -t 600 --monitor                   watch it for ten minutes\n\n");
     for (const struct rule *rule = rules; rule < rules + RULES; rule++) {
         const char *argument = rule->argument, *initial = rule->initial != NULL ? rule->initial : rule->alone;
         char letter[8] = "    ", left[64];

@@ -84,6 +84,7 @@ struct options {
     bool remove_acknowledged;           // instead of a run
     const char *check_acknowledged;     // instead of a run: the file of acknowledgements; NULL: not requested
     bool lock;                          // instead of a run
+    bool json, quiet;
     // the first given option that a check, or --lock, does not allow; NULL: none
     const char *not_for_check, *not_for_lock;
     const char *run_id;                 // empty: an independent run

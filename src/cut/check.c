@@ -40,11 +40,12 @@ static void gather(void *identity, int fd) {
 void check_read(void *argument) {
     struct check *check = argument;
     struct reader *reader = &check->reader;
-    if (!tables_open(check->tables, check->options->tables_dir, TABLES_OF_CHECK, &reader->failure)) {
+    if (!tables_open(check->tables, check->options->tables_dir, check->options->json, TABLES_OF_CHECK,
+                     &reader->failure)) {
         return;
     }
     struct csv *rows = tables_rows(check->tables, TABLE_DURABILITY);
-    if (rows != NULL) {
+    if (rows != NULL && rows->form == CSV_NAMES) {
         durability_csv_put(rows, NULL);
         rows->form = CSV_VALUES;
     }

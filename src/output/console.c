@@ -8,11 +8,18 @@
 
 #define BEHIND_BYTES 65536
 
-static struct outlet screen = {.fd = STDOUT_FILENO}, complaints = {.fd = STDERR_FILENO};
-static bool held;
+static struct outlet screen = {.fd = STDOUT_FILENO}, results = {.fd = STDOUT_FILENO};
+static struct outlet complaints = {.fd = STDERR_FILENO};
+static const struct outlet *standard_output = &screen;
+static bool held, quiet;
 
 void console_use_standard_error(void) {
     screen.fd = STDERR_FILENO;
+    standard_output = &results;
+}
+
+void console_be_quiet(void) {
+    quiet = true;
 }
 
 void console_hold(void) {
@@ -27,21 +34,33 @@ void console_release(void) {
 void console_print(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    text_vprintf(&screen.text, format, arguments);
+    if (!quiet) {
+        text_vprintf(&screen.text, format, arguments);
+    }
     va_end(arguments);
 }
 
 void console_vescape(const char *format, va_list arguments) {
-    text_vescape(&screen.text, format, arguments);
+    if (!quiet) {
+        text_vescape(&screen.text, format, arguments);
+    }
+}
+
+void console_result(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    text_vprintf(&results.text, format, arguments);
+    va_end(arguments);
 }
 
 void console_flush(void) {
     outlet_drain(&screen, held);
+    outlet_drain(&results, held);
     outlet_drain(&complaints, held);
 }
 
 bool console_is_behind(void) {
-    return screen.text.length > BEHIND_BYTES;
+    return screen.text.length + results.text.length > BEHIND_BYTES;
 }
 
 void console_complain(const char *format, ...) {
@@ -60,9 +79,9 @@ bool complaints_are_drained(void *unused) {
 }
 
 bool console_is_drained(void *unused) {
-    return complaints_are_drained(unused) && screen.text.length == 0;
+    return complaints_are_drained(unused) && screen.text.length == 0 && results.text.length == 0;
 }
 
 int console_error(void) {
-    return screen.error == 0 && screen.text.incomplete ? ENOMEM : screen.error;
+    return standard_output->error == 0 && standard_output->text.incomplete ? ENOMEM : standard_output->error;
 }

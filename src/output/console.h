@@ -11,6 +11,8 @@
 
 // Redirects text for standard output to standard error. Call it before any output.
 void console_use_standard_error(void);
+// Leaves out the text of console_print and console_vescape.
+void console_be_quiet(void);
 
 // Holds text for regular files until console_release, because they may be on a file system under test.
 void console_hold(void);
@@ -19,6 +21,8 @@ void console_release(void);
 // Both functions add text that console_flush will write. Names have to be escaped; see text_escape.
 void console_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void console_vescape(const char *format, va_list arguments) __attribute__((format(printf, 1, 0)));
+// Adds results that a program reads; these are always for standard output.
+void console_result(const char *format, ...) __attribute__((format(printf, 1, 2)));
 // Writes as much as possible without blocking.
 void console_flush(void);
 // Returns true if so much text is waiting for standard output that short-lived text should be left out.

@@ -10,6 +10,38 @@ static void separate(struct text *text) {
     }
 }
 
+static void put_json_text(struct text *text, const char *value) {
+    struct text printable = {0};
+    text_escape(&printable, value, '\0');
+    text_add(text, "\"", 1);
+    for (size_t i = 0; i < printable.length; i++) {
+        text_add(text, "\\", printable.bytes[i] == '"' || printable.bytes[i] == '\\' ? 1 : 0);
+        text_add(text, &printable.bytes[i], 1);
+    }
+    text_add(text, "\"", 1);
+    text->incomplete |= printable.incomplete;
+    text_free(&printable);
+}
+
+static void put_member(struct csv *csv, const char *name, const char *unit, const char *value) {
+    struct text *text = &csv->text;
+    bool begins = text->length == 0 || text->bytes[text->length - 1] == '\n';
+    text_printf(text, "%s\"%s%s\":", csv->form == CSV_MEMBERS ? "" : begins ? "{" : ",",
+                csv->prefix != NULL ? csv->prefix : "", name);
+    if (strcmp(unit, "text") == 0) {
+        put_json_text(text, value);
+    } else if (value[0] == '\0') {
+        text_printf(text, "null");
+    } else if (strcmp(unit, "0/1") == 0) {
+        text_printf(text, "%s", value[0] == '1' ? "true" : "false");
+    } else {
+        text_printf(text, "%s", value);
+    }
+    if (csv->form == CSV_MEMBERS) {
+        text_printf(text, ",\n");
+    }
+}
+
 void csv_field(struct csv *csv, const char *value) {
     const char *quote = strpbrk(value, ",\"") != NULL ? "\"" : "";
     separate(&csv->text);
@@ -19,10 +51,14 @@ void csv_field(struct csv *csv, const char *value) {
 }
 
 void csv_end_row(struct csv *csv) {
-    text_add(&csv->text, "\n", 1);
+    text_printf(&csv->text, csv->form == CSV_OBJECTS ? "},\n" : "\n");
 }
 
 void csv_text(struct csv *csv, const char *name, const char *unit, const char *value) {
+    if (csv->form >= CSV_OBJECTS) {
+        put_member(csv, name, unit, value != NULL ? value : "");
+        return;
+    }
     if (csv->form == CSV_LIST) {
         csv_field(csv, csv->table);
     }

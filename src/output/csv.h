@@ -15,6 +15,8 @@ enum csv_form {
     CSV_NAMES,                  // the name: a field of the header
     CSV_PAIRS,                  // name and value; each pair is a row
     CSV_LIST,                   // table, name and unit of a column; each column is a row
+    CSV_OBJECTS,                // JSON: name and value; each row is an object, followed by a comma and a line end
+    CSV_MEMBERS,                // JSON: the same; each pair is a member of one object
 };
 
 struct csv {

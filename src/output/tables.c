@@ -78,6 +78,10 @@ static bool open_table(struct tables *tables, int table, struct failure *failure
             failure, EXIT_REFUSED, "--tables=%s: no space for %s: %s; free some, or name another directory",
             tables->path, table_names[table], strerror(errno));
     }
+    if (tables->json) {
+        file->rows.form = table == TABLE_RUN ? CSV_MEMBERS : CSV_OBJECTS;
+        return true;
+    }
     file->rows.form = table == TABLE_RUN ? CSV_PAIRS : CSV_NAMES;
     if (table == TABLE_RUN) {
         csv_text(&file->rows, "key", NULL, "value");
@@ -98,8 +102,10 @@ static bool is_wanted(int table, enum tables_kind kind) {
     }
 }
 
-bool tables_open(struct tables *tables, const char *path, enum tables_kind kind, struct failure *failure) {
-    *tables = (struct tables){.path = path, .dir_fd = -1, .printed = path != NULL && strcmp(path, TABLES_PRINTED) == 0};
+bool tables_open(struct tables *tables, const char *path, bool json, enum tables_kind kind, struct failure *failure) {
+    path = json ? TABLES_PRINTED : path;
+    *tables = (struct tables){
+        .path = path, .dir_fd = -1, .json = json, .printed = path != NULL && strcmp(path, TABLES_PRINTED) == 0};
     for (int i = 0; i < TABLES; i++) {
         tables->files[i].fd = -1;
     }
@@ -284,7 +290,7 @@ static bool print_rows(char *rows, size_t length, bool (*wait)(void *), void *co
             feed = memchr(next, '\n', (size_t)(end - next));
             next = feed != NULL ? feed + 1 : end;
         }
-        console_print("|%.*s", (int)(next - rows), rows);
+        console_result("|%.*s", (int)(next - rows), rows);
         if (console_is_behind() && !wait(context)) {
             return false;
         }
@@ -292,33 +298,66 @@ static bool print_rows(char *rows, size_t length, bool (*wait)(void *), void *co
     return true;
 }
 
+// Prints the objects or members, without the comma after the last one.
+static bool print_json(const char *rows, size_t length, bool (*wait)(void *), void *context) {
+    length -= length > 2 ? 2 : 0;
+    for (size_t part; length > 0; rows += part, length -= part) {
+        part = length < PRINTED_LINE_BYTES ? length : PRINTED_LINE_BYTES;
+        console_result("%.*s", (int)part, rows);
+        if (console_is_behind() && !wait(context)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool print_as_json(enum table table, char *rows, size_t length, bool (*wait)(void *), void *context) {
+    const char *name = table_names[table];
+    bool members = table == TABLE_RUN;
+    console_result(",\n\"%.*s\":%s", (int)(strlen(name) - strlen(".csv")), name, members ? "{\n" : "[\n");
+    bool good = print_json(rows, length, wait, context);
+    console_result(members ? "\n}" : "\n]");
+    return good;
+}
+
+static bool print_as_csv(enum table table, char *rows, size_t length, bool (*wait)(void *), void *context) {
+    console_result("|= %s %zu %08" PRIx32 "\n", table_names[table], length, crc32(rows, length));
+    return print_rows(rows, length, wait, context);
+}
+
 // Returns false on failure.
-static bool print_table(const struct table_file *file, const char *name, bool (*wait)(void *), void *context) {
+static bool print_table(const struct tables *tables, enum table table, bool (*wait)(void *), void *context) {
+    int fd = tables->files[table].fd;
     struct stat status;
-    size_t length = fstat(file->fd, &status) == 0 ? (size_t)status.st_size : 0;
-    char *rows = length > 0 ? mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE, file->fd, 0) : MAP_FAILED;
+    size_t length = fstat(fd, &status) == 0 ? (size_t)status.st_size : 0;
+    // A mapping cannot be empty; only JSON has no header.
+    char *rows = length > 0 || tables->json
+                     ? mmap(NULL, length > 0 ? length : 1, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0)
+                     : MAP_FAILED;
     if (rows == MAP_FAILED) {
-        console_complain("--tables=-: cannot print %s: %s", name, strerror(errno));
+        console_complain("cannot print %s: %s", table_names[table], strerror(errno));
         return false;
     }
-    console_print("|= %s %zu %08" PRIx32 "\n", name, length, crc32(rows, length));
-    bool good = print_rows(rows, length, wait, context);
-    (void)munmap(rows, length);
+    bool good = (tables->json ? print_as_json : print_as_csv)(table, rows, length, wait, context);
+    (void)munmap(rows, length > 0 ? length : 1);
     return good;
 }
 
 bool tables_print(struct tables *tables, bool (*wait)(void *context), void *context) {
     int count = 0;
     bool good = true;
+    console_result(tables->json ? "{\"schema\":1" : "");
     for (int i = 0; good && i < TABLES; i++) {
         struct table_file *file = &tables->files[i];
         if (file->fd >= 0 && atomic_load(&file->error) == 0) {
-            good = print_table(file, table_names[i], wait, context);
+            good = print_table(tables, (enum table)i, wait, context);
             count++;
         }
     }
-    if (good) {
-        console_print("|= end %d\n", count);
+    if (good && tables->json) {
+        console_result("\n}\n");
+    } else if (good) {
+        console_result("|= end %d\n", count);
     }
     return good;
 }

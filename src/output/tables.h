@@ -6,7 +6,8 @@
 // it lists as missing. If a table cannot be written, it is abandoned at once, and the others are not affected. For the
 // small tables results.csv and run.csv, space is reserved at the start.
 //
-// In a container, only the log is kept. The files are then in memory (memfd_create), and they are printed at the end.
+// With --tables=- (in a container, only the log is kept) and with --json, the files are in memory (memfd_create), and they
+// are printed at the end.
 //
 // The main thread collects rows in memory; the thread that writes files (base/supervisor.h) does everything else.
 #pragma once
@@ -61,7 +62,8 @@ struct table_file {
 
 struct tables {
     const char *path;                   // NULL if no tables were requested; all calls then do nothing
-    bool printed;                       // path is TABLES_PRINTED, so there is no directory
+    bool printed;                       // there is no directory
+    bool json;                          // what is printed is one JSON document
     bool made_directory;
     int dir_fd;
     struct table_file files[TABLES];
@@ -71,7 +73,8 @@ struct tables {
 };
 
 // Creates the directory (mode 0700) if its parent exists, refuses if a table exists in it, and creates all tables.
-bool tables_open(struct tables *tables, const char *path, enum tables_kind kind, struct failure *failure);
+// path: --tables; NULL if no tables were requested. json: path is ignored, and one JSON document will be printed.
+bool tables_open(struct tables *tables, const char *path, bool json, enum tables_kind kind, struct failure *failure);
 // Removes everything that tables_open created.
 void tables_discard(struct tables *tables);
 
@@ -88,7 +91,7 @@ bool tables_complete(struct tables *tables);
 // Writes run.csv, whose rows are in files[TABLE_RUN].rows, and gives it its name; returns false on failure.
 bool tables_complete_run(struct tables *tables);
 
-// Prints the complete tables piece by piece. It calls wait(context) to make room for the next piece. If wait returns
+// Prints the complete tables as results, piece by piece. It calls wait(context) to make room for the next piece. If wait returns
 // false or a table cannot be read, it stops and returns false. Every line begins with "|" and contains several rows
-// separated by tabs; docs/columns.md describes the format.
+// separated by tabs, or the tables are members of one JSON document; docs/columns.md describes both formats.
 bool tables_print(struct tables *tables, bool (*wait)(void *context), void *context);

@@ -110,7 +110,7 @@ def test_any_user_gets_the_same_as_outside(contained, volume: Path) -> None:
             if row["worker"] == "all"
         ]
         figures[name] = (due, tables.run["source_hash"], tables.run["filesystem_type"], list(tables.results[0]))
-        assert done.stdout.splitlines()[-1] == "2 of 2 steps measured"
+        assert done.stderr.splitlines()[-1] == "2 of 2 steps measured"
     assert figures["outside"] == figures["image's user"] == figures["another"]
     assert figures["outside"][0] == [10, 10]
     assert size < LARGEST_BYTES
@@ -149,7 +149,7 @@ def test_the_jobs_own_arguments(contained) -> None:
     assert done.returncode == 0, done.stderr
     tables = parse_tables(read_tables(done.stdout, TABLE_NAMES))
     assert len({row["step"] for row in tables.results}) == 14
-    assert [line.split()[0] for line in done.stdout.splitlines()[-15:-1]] == [
+    assert [line.split()[0] for line in done.stderr.splitlines()[-15:-1]] == [
         "4K",
         "8K",
         "16K",

@@ -256,6 +256,21 @@ def pipe_that_nobody_reads(place):
 
 
 @test
+def reader_that_has_gone(place):
+    """If nobody reads the only result, the run fails. If there is another result, it does not matter."""
+    only = [word for word in place.command("--duration=1") if not word.startswith("--tables=")]
+    for command, status in ((only, 2), ([*only, "--json"], 2), (place.command("--duration=1"), 0)):
+        reader, writer = os.pipe()
+        os.close(reader)
+        try:
+            done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, universal_newlines=True, timeout=120)
+        finally:
+            os.close(writer)
+        equal(done.returncode, status, done.stderr)
+        equal("cannot write to standard output: Broken pipe" in done.stderr, status == 2)
+
+
+@test
 def stopped_terminal(place):
     """Ctrl-S delays neither the run nor its tables; after Ctrl-Q, the complete text appears."""
     master, slave = pty.openpty()
@@ -329,3 +344,22 @@ def unwritable_screen(place):
             )
         equal(done.returncode, status, done.stderr)
         contains(done.stderr, "cannot write to standard output: No space left")
+
+
+@test
+def completion_for_bash(place):
+    """Words are completed to the options of the program itself, and values to files or to the known ones."""
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "completion", "logdisk.bash")
+    for words, wanted in (
+        (["--dur"], "--duration="),
+        (["--mon"], "--monitor"),
+        (["--js"], "--json"),
+        (["--sync", "=", "fd"], "fdatasync"),
+        (["--dir", place.path + "/d"], place.path + "/dir"),
+    ):
+        program = "source %s; compopt() { :; }; COMP_WORDS=(%s); COMP_CWORD=%d; _logdisk; echo ${COMPREPLY[*]}" % (
+            script,
+            " ".join([LOGDISK, *words]),
+            len(words),
+        )
+        equal(subprocess.check_output(["bash", "-c", program], universal_newlines=True).strip(), wanted)

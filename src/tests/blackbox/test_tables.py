@@ -3,6 +3,7 @@
 """--tables and --progress: files are complete or absent, and no other program's file is replaced."""
 
 import contextlib
+import json
 import os
 import re
 import shutil
@@ -10,6 +11,7 @@ import subprocess
 import zlib
 
 from support import (
+    IN_MEMORY,
     LOGDISK,
     RUN_ID,
     consistent,
@@ -86,6 +88,11 @@ def without_tables(result, *missing):
     return run
 
 
+def first_complaint(process):
+    """Returns the first line on standard error, except the warning about tmpfs."""
+    return next(line for line in process.stderr if not IN_MEMORY.match(line))
+
+
 @test
 def table_that_cannot_be_written_costs_no_other(place):
     """A message immediately reports that a table is missing, while the run continues."""
@@ -96,7 +103,7 @@ def table_that_cannot_be_written_costs_no_other(place):
         stderr=subprocess.PIPE,
         universal_newlines=True,
     )
-    line = process.stderr.readline()
+    line = first_complaint(process)
     contains(line, "histogram.csv", "No space left", "measuring continues")
     equal(process.poll(), None, "still running")
     result = place.finish(process)
@@ -119,7 +126,7 @@ def full_file_system_of_the_tables(place):
         process = place.start("--bsize=4K,8K", "--duration=3", "--progress=" + place.path + "/progress")
         wait_until_measuring(place, process)
         fill(point)
-        line = process.stderr.readline()
+        line = first_complaint(process)
         contains(line, "No space left", "measuring continues")
         equal(process.poll(), None, "still running")
         result = place.finish(process)
@@ -204,10 +211,10 @@ def printed_tables(screen):
 
 @test
 def tables_are_printed(place):
-    """Tables are printed with the same content as in files, with their sizes and checksums. The summary comes last, and
-    no file is created."""
+    """Only the tables are printed on standard output, with the same content as in files, and with their sizes and
+    checksums. The rest is printed on standard error, with the summary last. No file is created."""
     run = place.logdisk("--bsize=4K,16K", "--duration=1", "--tables=-", "--seed=7")
-    equal((run.status, run.err), (0, ""))
+    equal((run.status, {line[:1] for line in run.out.splitlines()}), (0, {"|"}), run.err)
     tables, count = printed_tables(run.out)
     names = [
         "results.csv",
@@ -227,7 +234,7 @@ def tables_are_printed(place):
     for name, text in tables.items():
         write(os.path.join(place.tables, name), text)
     consistent(run)
-    end = run.out.splitlines()[-5:]
+    end = run.err.splitlines()[-5:]
     equal([line.split()[:3] for line in end[2:4]], [["4K", "1", "log"], ["16K", "1", "log"]])
     equal(
         (end[0].split(" ")[0], end[2].split()[4], end[4]), ("Summary", run.all()["operations"], "2 of 2 steps measured")
@@ -244,7 +251,7 @@ def printed_tables_of_a_run_that_was_stopped(place):
     tables, count = printed_tables(run.out)
     equal((len(tables), count), (8, 8))
     contains(tables["run.csv"], "exit_reason,interrupted\n", "complete,1\n")
-    contains(run.out, "1 of 1 steps measured\n")
+    contains(run.err, "1 of 1 steps measured\n")
 
 
 @test
@@ -268,8 +275,8 @@ def tables_that_cannot_be_printed(place):
     equal((unread.status, printed_tables(unread.out)[1]), (2, None), unread.err)
     contains(
         unread.err,
-        "--tables=-: cannot print run.csv: Cannot allocate memory",
-        "--tables=-: the tables were not printed in full",
+        "cannot print run.csv: Cannot allocate memory",
+        "the result was not printed in full",
     )
     for other in ((), ("--csvFile=" + place.path + "/result.csv",)):
         with open("/dev/full", "w") as full:
@@ -283,3 +290,86 @@ def tables_that_cannot_be_printed(place):
             )
         equal(process.returncode, 2, process.stderr)
         contains(process.stderr, "cannot write to standard output: No space left on device")
+
+
+def without_tables_option(place, *options):
+    """Returns a command line that names no directory for tables."""
+    return [word for word in place.command(*options) if not word.startswith("--tables=")]
+
+
+def print_document(place, *options):
+    """Runs the tester with --json, and returns its status, the document, and what it printed on standard error."""
+    done = subprocess.run(
+        without_tables_option(place, "--json", *options),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+        timeout=120,
+        stdin=subprocess.DEVNULL,
+    )
+    return done.returncode, json.loads(done.stdout), done.stderr
+
+
+@test
+def document_has_the_tables(place):
+    """The document of --json contains what the tables contain: a number is a number, an unknown value is null, 0/1 is
+    false or true, and everything else is text."""
+    units = {}
+    for line in subprocess.check_output([LOGDISK, "--columns"], universal_newlines=True).splitlines()[1:]:
+        table, name, unit = line.split(",")
+        units[table[: -len(".csv")], name] = unit
+    kinds = {"text": str, "0/1": (bool, type(None))}
+    for options in (["--stream=name=a,pattern=random,size=4K,workers=2"], ["--bsize=4K,16K"]):
+        status, document, err = print_document(place, *options, "--duration=1", "--createDirs", "--over=1us")
+        equal((status, document.pop("schema")), (0, 1), err)
+        contains(err, "2 of 2 steps measured" if len(options[0]) < 20 else "1 of 1 steps measured")
+        run = document.pop("run")
+        equal((run["complete"], run["exit_reason"]), (True, "measured"))
+        for table, rows in document.items():
+            for row in rows:
+                for name, value in row.items():
+                    wanted = kinds.get(units[table, name], (int, float, type(None)))
+                    equal(isinstance(value, wanted), True, (table, name, value))
+        equal(document["results"][0]["step"], 1)
+    table = place.logdisk("--bsize=4K,16K", "--duration=1")
+    equal(set(run), set(table.run()))
+    equal(set(document["results"][0]), set(table.rows("results.csv")[0]))
+
+
+@test
+def document_of_hostile_names(place):
+    """Names with quotes, backslashes, control characters and bytes that are not UTF-8 are valid in the document."""
+    directory = os.path.join(place.path.encode(), b'q"uo\\te\n\x01\xff')
+    os.makedirs(directory)
+    words = [word for word in without_tables_option(place, "--json", "--duration=1") if not word.startswith("--dir=")]
+    done = subprocess.run(words + [b"--dir=" + directory], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+    equal(done.returncode, 0, done.stderr)
+    contains(json.loads(done.stdout.decode())["run"]["directory_1"], 'q"uo\\te\\x0A\\x01\\xFF')
+
+
+@test
+def quiet_prints_only_the_result(place):
+    done = subprocess.run(
+        without_tables_option(place, "--json", "--quiet", "--duration=1"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+        timeout=120,
+    )
+    equal((done.returncode, IN_MEMORY.sub("", done.stderr), json.loads(done.stdout)["run"]["exit_status"]), (0, "", 0))
+    nothing = subprocess.run(
+        without_tables_option(place, "--quiet"), stderr=subprocess.PIPE, universal_newlines=True, timeout=60
+    )
+    equal(nothing.returncode, 1)
+    contains(nothing.stderr, "--quiet: nothing would show the result; add --json, --tables or --csvFile")
+    both = place.logdisk("--json")
+    equal(both.status, 1)
+    contains(both.err, "--json and --tables exclude each other")
+
+
+@root_test
+def memory_is_not_a_disk(place):
+    with tmpfs(place, "size=64M") as memory:
+        run = place.logdisk("--duration=1", dir=memory)
+    equal(run.status, 0, run.err)
+    contains(run.all_err, "is in memory (tmpfs), so the figures say nothing about a disk")

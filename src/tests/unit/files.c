@@ -175,7 +175,7 @@ void test_tables(void) {
     make_directory();
     char path[PATH_MAX];
     (void)snprintf(path, sizeof path, "%s/t", directory);
-    CHECK(tables_open(&tables, path, false, &failure));
+    CHECK(tables_open(&tables, path, false, TABLES_OF_LOG, &failure));
     struct stat status;
     CHECK(stat(path, &status) == 0 && (status.st_mode & 0777) == 0700);
     struct result result = one_result(&distribution);
@@ -214,7 +214,7 @@ void test_tables(void) {
     CHECK(strcmp(get_file("t/batches.csv"), "step,block_size_bytes,load_point,stream,operation,worker,batch,operations,"
                  "latency_sum_ns\n1,4096,1,log,write,2,30,7,8000\n") == 0);
     CHECK(strcmp(get_file("t/run.csv"), "key,value\na,\"a,b\"\n") == 0);
-    CHECK(!tables_open(&tables, path, false, &failure) && failure.status == EXIT_REFUSED);
+    CHECK(!tables_open(&tables, path, false, TABLES_OF_LOG, &failure) && failure.status == EXIT_REFUSED);
     CHECK(strstr(failure.message, "results.csv already exists") != NULL);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char name[64];
@@ -222,11 +222,11 @@ void test_tables(void) {
         CHECK(unlink(in_directory(name)) == 0);
     }
     CHECK(rmdir(path) == 0);
-    CHECK(tables_open(&tables, path, false, &failure));     // abandoned: no file remains
+    CHECK(tables_open(&tables, path, false, TABLES_OF_LOG, &failure));     // abandoned: no file remains
     tables_discard(&tables);
     CHECK(access(path, F_OK) != 0 && rmdir(directory) == 0);
-    CHECK(!tables_open(&tables, in_directory("no/where"), false, &failure));
-    CHECK(tables_open(&tables, NULL, false, &failure));
+    CHECK(!tables_open(&tables, in_directory("no/where"), false, TABLES_OF_LOG, &failure));
+    CHECK(tables_open(&tables, NULL, false, TABLES_OF_LOG, &failure));
     tables_add(&tables, TABLE_RESULTS, &(struct table_row){.key = result.key, .result = &result});
     CHECK(tables_complete(&tables) && tables.files[TABLE_RESULTS].rows.text.length == 0);
 }
