@@ -41,12 +41,13 @@ class _NothingToCompareError(Exception):
 
 
 class _Volume(NamedTuple):
-    """A volume of the run: its kind, its certificate, judged only by the limits, and the certificates of earlier runs
-    with which it can be compared, oldest first."""
+    """A volume of the run: its kind, its certificate, judged only by the limits, the certificates of earlier runs with
+    which it can be compared, oldest first, and all of these by run."""
 
     kind: tuple[str, str, str]
     own: Entry
     comparable: list[Entry]
+    by_run: dict[str, Entry]
 
 
 class _Question(NamedTuple):
@@ -141,7 +142,8 @@ class _Run:
             raise _NothingToCompareError(unusable)
         self._made[own.sha256] = certificate
         entries = own_entries(own, self._history.of_volume(own.identity))
-        return _Volume(kind_of(content), own, comparable_with(own, entries, self._revoked))
+        comparable = comparable_with(own, entries, self._revoked)
+        return _Volume(kind_of(content), own, comparable, {entry.run_id: entry for entry in [*comparable, own]})
 
     def _question(self, folder: str) -> _Question:
         """Select the baseline of a volume, and the runs that are counted together with this one. Raises
@@ -235,12 +237,11 @@ class _Run:
 
     def _others(self, questions: Sequence[_Question]) -> Iterator[VolumeRuns]:
         example, asked = questions[0].runs, {question.runs.label for question in questions}
+        needed = {*example.before, *example.after}
         for folder, volume in self._volumes.items():
-            by_run = {entry.run_id: entry for entry in [*volume.comparable, volume.own]}
-            needed = {*example.before, *example.after}
-            if folder in asked or volume.kind != example.kind or not needed <= by_run.keys():
+            if folder in asked or volume.kind != example.kind or not needed <= volume.by_run.keys():
                 continue
-            before, after = ([by_run[run_id] for run_id in side] for side in (example.before, example.after))
+            before, after = ([volume.by_run[run_id] for run_id in side] for side in (example.before, example.after))
             runs = questions[0].reading.read(folder, before, after)
             if runs and needed == runs.judged_at.keys() and example.rows <= runs.rows:
                 yield runs
