@@ -173,6 +173,9 @@ def of_machine(entries: Iterable[Entry], host: str, boot_id: str | None, disk_id
 
 def _machines(volume_id: str, disk_id: str | None, entries: list[Entry]) -> Iterator[Volume]:
     """Yield a volume for each machine among the entries of one identity."""
+    if len({entry.host for entry in entries}) == 1:
+        yield Volume(volume_id, disk_id, tuple(entries))
+        return
     machines: list[tuple[set[str], set[str]]] = []
     for host, boots in _boots_by_host(entries).items():
         hosts, seen = {host}, set(boots)
@@ -245,7 +248,7 @@ def fleet_status(
     all power cuts. If a fact or a loss counts against a volume, the volume is failed under every profile, unless the
     entry that determined its state was revoked.
     """
-    entries, results = list(entries), CutResults(cuts)
+    entries, results = sorted(entries, key=lambda entry: entry.order), CutResults(cuts)
     fleet = _Fleet(revoked, today, results, {printable(host): profile for host, profile in (profiles or {}).items()})
     by_place: dict[tuple[str, str, str], list[Volume]] = {}
     for volume in sorted(volumes(entries), key=lambda volume: volume.newest.order):
@@ -254,7 +257,7 @@ def fleet_status(
         place[:2]: place for place in sorted(by_place, key=lambda place: by_place[place][-1].newest.order)
     }
     unplaced: dict[tuple[str, str], list[Entry]] = {}
-    for entry in sorted(entries, key=lambda entry: entry.order):
+    for entry in entries:
         if not entry.identity and entry.sha256 not in revoked:
             unplaced.setdefault((entry.host, entry.volume), []).append(entry)
     found = [

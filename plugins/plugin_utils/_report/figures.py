@@ -64,12 +64,32 @@ class Cell:
     """
 
     verdict: str
-    p99: str
-    mean: str
-    title: str
     used: float | None
-    p99_ns: float | None
-    mean_ns: float | None
+    figures: Figures
+    operation: str
+
+    @property
+    def p99_ns(self) -> float | None:
+        return self.figures.get("latency_p99_ns")
+
+    @property
+    def mean_ns(self) -> float | None:
+        return self.figures.get("latency_mean_ns")
+
+    @property
+    def p99(self) -> str:
+        return figure(self.figures, "latency_p99_ns", format_duration) or "\u2013"
+
+    @property
+    def mean(self) -> str:
+        return figure(self.figures, "latency_mean_ns", format_duration) or "\u2013"
+
+    @property
+    def title(self) -> str:
+        """All figures, with the verdict. They are formatted only if they are asked for: in a large fleet, few cells are
+        shown."""
+        texts = zip(_titles(self.operation), figures_of(self.figures), strict=True)
+        return f"{self.verdict or 'not judged'}: " + ", ".join(f"{name} {text}" for name, text in texts if text)
 
 
 def figure(figures: Figures, column: str, write: Any) -> str:
@@ -155,23 +175,9 @@ def cells(host: Host) -> dict[Step, Cell]:
         if host.words.layout.stands_for_step(figures):
             together[step] = figures
     return {
-        step: _cell(verdicts[step], used.get(step), figures, _titles(host.words.shown_operation))
+        step: Cell(verdicts[step], used.get(step), figures, host.words.shown_operation)
         for step, figures in together.items()
     }
-
-
-def _cell(verdict: str, used: float | None, figures: Figures, titles: list[str]) -> Cell:
-    texts = dict(zip(titles, figures_of(figures), strict=True))
-    title = ", ".join(f"{name} {text}" for name, text in texts.items() if text)
-    return Cell(
-        verdict,
-        texts["p99"] or "\u2013",
-        texts["Mean"] or "\u2013",
-        f"{verdict or 'not judged'}: {title}",
-        used,
-        figures.get("latency_p99_ns"),
-        figures.get("latency_mean_ns"),
-    )
 
 
 def shown_series(host: Host, found: Iterable[Series]) -> list[Series]:

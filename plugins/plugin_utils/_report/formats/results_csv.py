@@ -51,7 +51,8 @@ def _rows(host: Host, columns: list[str]) -> Iterator[list[Any]]:
     if not host.rows:
         yield [*leading, "", harmless("; ".join(host.reasons)), "", *("" for column in shown), profile]
     for row, figures in host.results():
-        cells = ["" if figures.get(column) is None else harmless(figures[column]) for column in shown]
+        values = (figures.get(column) for column in shown)
+        cells = ["" if value is None else harmless(value) if isinstance(value, str) else value for value in values]
         yield [*leading, row.verdict, harmless("; ".join(row.reasons)), harmless(row.worker_name), *cells, profile]
 
 
