@@ -66,15 +66,21 @@ ENDED = ("finished", "dead", "absent")
 
 
 def why_dead(run):
-    """Return a sentence about a tester that ended without tables."""
+    """Return the ``error`` of a tester that ended without tables, and the ``stage`` at which it did: "start" if it was
+    started too late, and "ended" if it was killed. Otherwise, the error says what to do."""
     status = run.exit_status()
     message = run.read_text("stderr", 2000).strip()
+    late = re.match(r"--startAt was ([0-9.]{1,20}) s ago", message)
+    if late:
+        return dict(stage="start", error="the tester began %s s late, when its time was already over" % late.group(1))
     if status is None:
-        return "the tester disappeared before it wrote its tables (was the host restarted, or its supervisor killed?)"
+        return dict(stage="ended", error="the tester disappeared before it wrote its tables")
     if status > 128:
-        return "the tester was killed by signal %d before it wrote its tables" % (status - 128)
+        return dict(
+            stage="ended", error="the tester was killed by signal %d before it wrote its tables" % (status - 128)
+        )
     message = message.replace("--shareDevice", "workspace_allow: [device_in_use]")
-    return message or "the tester ended with status %d and without tables" % status
+    return dict(error=message or "the tester ended with status %d and without tables" % status)
 
 
 def why_running(run):
@@ -105,7 +111,7 @@ def collect(p, volume):
             tables=dict((name, content) for name, content in tables.items() if content is not None),
         )
     if state == "dead":
-        return dict(state=state, error=why_dead(run))
+        return dict(why_dead(run), state=state)
     if state == "running":
         return dict(state=state, error=why_running(run))
     return dict(state=state, error="this host has no state of the run %s" % p["run_id"])

@@ -82,7 +82,7 @@ def fail(host: Host) -> None:
         (be_slow, "the sweep ended early, because latency_p99 broke its limit (sweep_end_early)"),
         (freeze_now_and_then, "the sweep ended early, because latency_time_weighted_p99 broke its limit"),
         (stall_once, "the sweep ended early, because latency_max broke its limit"),
-        (fail, "pwritev failed with EIO"),
+        (fail, "a write failed with EIO"),
     ],
 )
 def test_a_disk_that_fails_is_known_soon(

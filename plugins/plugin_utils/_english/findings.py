@@ -70,6 +70,12 @@ def _ended_early(finding: Finding, words: Words) -> str:
     )
 
 
+def _failed(finding: Finding, words: Words) -> str:
+    call = finding.get("call") or ""
+    what = "a read" if call.startswith("pread") else "a flush" if call.endswith("sync") else "a write"
+    return phrase(f"{{what}} failed with [{{errno}}|an I/O error][ ({{text}})]{_AT}", finding, what=what)
+
+
 def _load_target(finding: Finding, words: Words) -> str:
     unit, highest = finding["load_unit"], finding.get("highest_passed")
     return phrase(
@@ -96,12 +102,10 @@ def _untested(finding: Finding, words: Words) -> str:
 _AT = "[ at offset {offset_bytes} of {file}]"
 _STAGE = "[{stage}: ]"
 _UNMEASURED = f"{_STAGE}[{{text}}|{NO_REASON}]"
-_FAILED = f"[{{call}}|a write] failed with [{{errno}}|I/O error][ ({{text}})]{_AT}"
 
 _TEXTS: Mapping[str, Text | Mapping[str, Text]] = {
     findings.LIMIT: lambda finding, words: sentence_of(finding, words, in_words),
-    findings.IO_ERROR: _FAILED,
-    findings.WRONG_DATA: _FAILED,
+    **dict.fromkeys((findings.IO_ERROR, findings.WRONG_DATA), _failed),
     findings.SHORT_WRITE: lambda finding, words: phrase(
         f"{{what}} came back short{_AT}", finding, what="a read" if finding.get("call") == "preadv" else "a write"
     ),

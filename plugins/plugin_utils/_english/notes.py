@@ -14,7 +14,6 @@ from typing import Any
 from ...module_utils._command_lines import extra_variable
 from .._judge.capacity import text_of_load
 from .._judge.metrics import BATCH_MEANS, HIGHEST, TARGET
-from .._judge.profile import NO_CONFIDENCE
 from .._run import findings
 from .._run.columns import COMMITS
 from .._run.words import Words
@@ -180,7 +179,7 @@ _UNLIKE = {
 }
 _UNQUALIFIED: Mapping[str, Text] = {
     "too_short": "it measured {measured_s:.4g} s per row, but {profile} requires {required_s:g} s",
-    "no_confidence": f"{{profile}} compares figures as they stand (confidence: {NO_CONFIDENCE})",
+    "no_confidence": "{profile} never certifies (confidence: none)",
     "nothing_counted": "its tables contain no over.csv, so its figures were judged without confidence",
     "uncovered_episodes": lambda why, words: phrase(
         "{metric} at {row} covers {phases} of up to {episode_s:.2g} s, and {profile} requires {required_s:g} s: "

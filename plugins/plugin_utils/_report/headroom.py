@@ -17,6 +17,8 @@ from .._judge.closest_limit import used_share
 from .._judge.metrics import find_metric
 from .._run.columns import LOG
 from .._run.words import size_text
+from .causes.cause import is_without_usable_figures
+from .causes.groups import gravest
 from .folding import shorten
 from .model import Host, Model
 from .series import LimitEntry, at_worst, operations_text
@@ -61,12 +63,14 @@ def used_limits(host: Host) -> list[tuple[float, dict[str, Any]]]:
 def worst_use_text(model: Model) -> str:
     """Return the largest share of a limit that a host uses, as text: "the worst uses 75 % of its limit (p99 at 64 KiB)
     on db07", or, if the host is alone in its run, "it uses at most 75 % of any limit (p99 at 64 KiB)". The text is
-    empty if no limit judged a figure."""
-    used = ((*found[0], host) for host in model.hosts if (found := used_limits(host)))
+    empty if no limit judged a figure. Hosts without usable figures are left out."""
+    hosts = [host for host in model.hosts if not is_without_usable_figures(host)]
+    used = ((*found[0], host) for host in hosts if (found := used_limits(host)))
     share, limit, host = max(used, key=lambda each: each[0], default=(None, None, None))
     if share is None:
         return ""
     alone = len(model.hosts) == 1
+    worst = "of the others, the worst" if gravest(model) else "the worst"
     at_least = "at least " if limit["worst"]["value_at_least"] else ""
     its = "a limit" if alone else "its limit"
     if share > 1 and limit["bound"] == "min":
@@ -78,7 +82,7 @@ def worst_use_text(model: Model) -> str:
     else:
         says = f"uses {at_least}{_apart_from_one(format_ratio, share)} of {its}"
     figure = _figure_text(host, limit)
-    return f"it {says} ({figure})" if alone else f"the worst {says} ({figure}) on {shorten(host.label)}"
+    return f"it {says} ({figure})" if alone else f"{worst} {says} ({figure}) on {shorten(host.label)}"
 
 
 def _figure_text(host: Host, limit: LimitEntry) -> str:

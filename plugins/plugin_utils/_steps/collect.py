@@ -34,6 +34,10 @@ class NotAccepted(Exception):
     """Raised if the tables that a host sent for a volume are not accepted. The message gives the reason."""
 
 
+STAGES_OF_TESTER = ("start", "ended")
+"""The stages at which a tester can end without tables, as the host reports them."""
+
+
 class Step(RemoteAction):
     """Calls ``collect`` on the host and works in the run directory on the controller."""
 
@@ -65,8 +69,10 @@ class Step(RemoteAction):
                 errors[volume] = str(problem)
         kept = [volume for volume in errors if answers[volume].get("state") not in ("dead", "absent", "running")]
         for volume, reason in errors.items():
+            stage = answers[volume].get("stage")
+            stage = stage if stage in STAGES_OF_TESTER else self.stage
             try:
-                file_error(directory, host, volume, self.stage, reason, facts_of_order(directory, host, volume))
+                file_error(directory, host, volume, stage, reason, facts_of_order(directory, host, volume))
             except RunDirectoryError:  # the volume will be reported as missing
                 self._display.warning(f"{host}: {volume}: {reason}")
         if not records:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..._report.causes.groups import gravest
 from ..._report.folding import fold_names
 from ..._run.verdicts import GOOD
 from .. import facets
@@ -20,6 +21,10 @@ class View(facets.View):
     """The figures of a measurement are the main content of every report, so it has no separate section."""
 
     title = "Measurements"
+
+    def finding(self, model: Model) -> str:
+        """Return what decided the verdict, unless a figure did: the line about the closest limits names that."""
+        return gravest(model)
 
     def statement(self, model: Model) -> str:
         """Return which hosts the run certifies, or why it does not certify any."""

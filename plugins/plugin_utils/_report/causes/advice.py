@@ -315,12 +315,21 @@ OTHERS = {
         (SYSTEM,),
         consequence=UNKNOWN,
     ),
-    "error": Advice(
-        "nothing could be measured",
-        "Correct the reported problem, and measure the host again.",
+    "late": Advice(
+        "the tester began too late",
+        "Certify this host again (playbooks/certify.yml with --limit). If many hosts begin late, let Ansible start "
+        "more of them at once (--forks), or leave them more time: set sweep_start_at to some minutes from now.",
         (SYSTEM,),
         consequence=UNKNOWN,
     ),
+    "ended": Advice(
+        "the tester was killed",
+        "Find out from the system log of the host whether it was restarted or ran out of memory at that time. Then "
+        "certify this host again (playbooks/certify.yml with --limit).",
+        (SYSTEM,),
+        consequence=UNKNOWN,
+    ),
+    "error": Advice("nothing could be measured", "", (), consequence=UNKNOWN),
     "skipped": Advice(
         "a queue manager's log is not on this host",
         "Nothing, if this is a passive node. Otherwise mount the file system of the log, or correct "
@@ -349,10 +358,15 @@ OTHERS = {
     ),
     "unqualified": Advice(
         "the run was too short or too small to certify",
-        "Measure again as the profile requires or, if the profile never certifies, against one that can. "
-        "playbooks/preflight.yml reports in advance whether a run can certify.",
+        "Measure again as the profile requires. playbooks/preflight.yml reports in advance whether a run can certify.",
         (),
         consequence="No certificate was issued: the run does not cover what a certificate requires.",
+    ),
+    "never": Advice(
+        "the profile never certifies",
+        "To certify, run playbooks/certify.yml without sweep_preset: look, or with another gate_profile.",
+        (),
+        consequence="No certificate was issued.",
     ),
     "leftovers": Advice(
         "something was left behind",
@@ -381,6 +395,13 @@ _KEYS = {
 """The key of the advice for each kind of finding."""
 
 
+NEVER_CERTIFIES = "no_confidence"
+"""The cause of a qualification that no run with the same profile reaches."""
+_BY_STAGE = {"collect": "collect", "start": "late", "ended": "ended"}
+"""The key of the advice for hosts that could not be measured, by the stage that failed. Errors at other stages say what
+to do."""
+
+
 def key_of(finding: Finding, stage: str) -> str:
     """Return the key of the advice for a finding that is not about a limit."""
     kind, verdict = finding["kind"], finding["verdict"]
@@ -388,8 +409,10 @@ def key_of(finding: Finding, stage: str) -> str:
         return "worse"
     if kind in (LIMIT, LOAD_TARGET, ELSEWHERE) and verdict == FAIL:
         return "capacity"
+    if kind == QUALIFICATION and finding.get("cause") == NEVER_CERTIFIES:
+        return "never"
     key = _KEYS.get(kind)
-    return key or (verdict if verdict in (UNREACHABLE, MISSING) else "collect" if stage == "collect" else "error")
+    return key or (verdict if verdict in (UNREACHABLE, MISSING) else _BY_STAGE.get(stage, "error"))
 
 
 def other(key: str, instead: Mapping[str, str] | None = None) -> str:

@@ -16,7 +16,7 @@ from ....module_utils._units import format_count
 from ..._run.findings import LIMIT as OF_LIMIT
 from ..._run.findings import OF_HISTORY, UNMEASURED, reasons_among, row_of
 from ..._run.kinds import opened_for
-from ..._run.verdicts import PASS
+from ..._run.verdicts import GOOD, PASS
 from ..folding import fold_names
 from ..model import Host, Model
 from ..series import LimitEntry
@@ -99,6 +99,12 @@ def beside_limits(host: Host, limits: Iterable[LimitEntry]) -> list[dict[str, An
     """Return the findings that are reasons for a host's verdict, without those about the worst rows of given limits."""
     known = {row_of({**limit, **limit["worst"]}) for limit in limits}
     return [each for each in reasons_among(host.findings) if each["kind"] != OF_LIMIT or row_of(each) not in known]
+
+
+def is_without_usable_figures(host: Host) -> bool:
+    """Return whether something other than a figure decided the verdict of a host that does not pass, such as a write
+    that failed. The figures up to that point do not show how close the host comes to its limits."""
+    return host.verdict not in GOOD and any(each["verdict"] == host.verdict for each in unexplained(host))
 
 
 def unexplained(host: Host) -> list[dict[str, Any]]:

@@ -172,26 +172,29 @@ def _next_step(symptoms: Symptoms) -> str:
 
 def _statement(model: Model, symptom: str, groups: Sequence[LimitGroup], hosts: Sequence[Host]) -> str:
     """Return a statement about hosts and their common symptom, with the worst figure of each limit."""
-    figures = [_figure(model, group, hosts) for group in groups[:SHOWN_FIGURES]]
+    worst = {min(group.on, key=lambda entry: badness(entry[1]))[0].label for group in groups[:SHOWN_FIGURES]}
+    figures = [_figure(model, group, hosts, named=len(worst) > 1) for group in groups[:SHOWN_FIGURES]]
     more = [f"{len(groups) - SHOWN_FIGURES} more limits broken"] if len(groups) > SHOWN_FIGURES else []
     are = advice.SYMPTOMS[symptom].hosts_are.replace("writes", model.words.timed)
     concerned = who(model, hosts)
     if not concerned:
         return f"{capitalized(are)}: {and_list([*figures, *more])}"
-    several = "; the worst figures are" if len(hosts) > 1 else ":"
+    # The worst host is named, because the others may be far better.
+    several = ":" if len(hosts) == 1 else "; the worst are" if len(worst) > 1 else f"; the worst is {shorten(*worst)}:"
     return f"{concerned} {'is' if len(hosts) == 1 else 'are'} {are}{several} {and_list([*figures, *more])}"
 
 
-def _figure(model: Model, group: LimitGroup, hosts: Sequence[Host]) -> str:
-    """Return the worst figure of a limit, together with the limit."""
-    limit = min(group.on, key=lambda entry: badness(entry[1]))[1]
+def _figure(model: Model, group: LimitGroup, hosts: Sequence[Host], named: bool) -> str:
+    """Return the worst figure of a limit, together with the limit, and with its host if that is to be named."""
+    host, limit, _rows = min(group.on, key=lambda entry: badness(entry[1]))
     worst, metric = limit["worst"], find_metric(str(limit["metric"]))
     write = metric.kind.format if metric else str
-    named = metric_text(str(limit["metric"]))
+    metric_name = metric_text(str(limit["metric"]))
     if model.words.layout.by_stream:
-        named += f" of {operations_text(worst['stream'], worst['operation'])}"
+        metric_name += f" of {operations_text(worst['stream'], worst['operation'])}"
     elif worst["operation"] == COMMITS:
-        named += " of commits"
+        metric_name += " of commits"
     kind = "hard limit" if limit["hard"] else "limit"
     on = f", on {len(group.hosts)} of them" if len(group.hosts) < len(hosts) else ""
-    return f"{named} {worst_text(limit)}{at_worst(model.words, limit)} ({kind} {write(limit['limit_value'])}{on})"
+    place = at_worst(model.words, limit) + (f" on {shorten(host.label)}" if named else "")
+    return f"{metric_name} {worst_text(limit)}{place} ({kind} {write(limit['limit_value'])}{on})"

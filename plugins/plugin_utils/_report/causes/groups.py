@@ -22,12 +22,15 @@ from ..._run.findings import FORESEEN, OF_HISTORY, Finding, reasons_among
 from ..._run.findings import LIMIT as OF_LIMIT
 from ..._run.findings import QUALIFICATION as NOT_CERTIFIED
 from ..._run.kinds import CHECK_MODE, KINDS
-from ..._run.verdicts import ERROR, GOOD, PASS, rank
+from ..._run.verdicts import ERROR, GOOD, INCONCLUSIVE, PASS, rank
 from ..folding import natural, shorten
 from ..model import NOT_MEASURED, Host, Model
 from . import advice
-from .cause import BASELINE, LEFTOVERS, LONGEST_TEXT, QUALIFICATION, Cause, instead, make_cause, unexplained, who
+from .cause import BASELINE, LEFTOVERS, LIMIT, LONGEST_TEXT, QUALIFICATION, Cause, instead, make_cause, unexplained, who
 from .faults import causes_of_limits
+
+LONGEST_FINDING = 160
+"""How many characters the gravest finding has in the heading of a report."""
 
 # The parts in which otherwise equal texts about hosts may differ: figures, addresses, and names that contain a number.
 _PARTICULAR = re.compile(r"\S*[0-9]\S*")
@@ -41,6 +44,18 @@ def causes(model: Model) -> list[Cause]:
         found.sort(key=lambda cause: (rank(cause.verdict), -len(cause.hosts)))
         model.found_causes = found
     return model.found_causes
+
+
+def gravest(model: Model) -> str:
+    """Return what decided the verdict of a run if no figure did, such as "db01: a write failed with EIO"; otherwise an
+    empty text. An operation that failed is graver than any figure."""
+    if model.verdict in GOOD:
+        return ""
+    found = [cause for cause in causes(model) if cause.verdict == model.verdict]
+    without_figures = [cause for cause in found if cause.kind not in (LIMIT, BASELINE, QUALIFICATION, LEFTOVERS)]
+    if not without_figures or (model.verdict == INCONCLUSIVE and len(without_figures) < len(found)):
+        return ""
+    return shorten(without_figures[0].statement, LONGEST_FINDING)
 
 
 # Causes other than limits: there is one finding per host, and the findings are equal except for names and figures.

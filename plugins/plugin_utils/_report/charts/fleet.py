@@ -21,8 +21,8 @@ from ....module_utils._units import format_count, format_duration, format_number
 from ..._english.phrases import plural
 from ..._run.verdicts import FAIL, PASS
 from ..folding import brief
-from .axes import LogAxis, joined, path
-from .marks import HEIGHT, WIDTH, Marks, overview, picture, piles, ticks, upright
+from .axes import Axis, LogAxis, joined, path
+from .marks import BIN, HEIGHT, WIDTH, Marks, overview, picture, piles, size_of, ticks, upright
 
 MOST_STRIPS = 32
 NAMED = 3
@@ -36,6 +36,8 @@ _FAR = 3
 """A host whose p99 is this many times the median is named even if it meets its limits."""
 _LEAST, _MOST = 0.01, 1000.0
 """The ends of the axis. Marks beyond them are drawn at the end."""
+_APART = 180
+"""The width of the lane of hosts without usable figures."""
 _USE_ROOM = 0.08
 """The room on either side of the axis, in decades."""
 
@@ -159,25 +161,41 @@ def _heading(strip: Strip) -> list[Markup]:
     return parts
 
 
-def limit_use_chart(uses: Sequence[tuple[str, float]], label: str) -> Markup:
+def limit_use_chart(uses: Sequence[tuple[str, float]], label: str, apart: Sequence[str] = ()) -> Markup:
     """Return the picture of some hosts, given by their verdicts and the largest shares that they use of a limit. At 1,
-    the limit is fully used; above 1, it is broken. ``label`` describes what the picture shows."""
+    the limit is fully used; above 1, it is broken. Hosts without usable figures (``apart``, by their verdicts) have
+    their own lane at the right. ``label`` describes what the picture shows."""
     uses = [(verdict, min(_MOST, max(_LEAST, share))) for verdict, share in uses]
-    shares = [share for _verdict, share in uses]
+    shares, end = [share for _verdict, share in uses], WIDTH - (_APART if apart else 0)
     axis = LogAxis(
-        min(math.log10(min(shares)), -1.0) - _USE_ROOM, max(math.log10(max(shares)), 0.3) + _USE_ROOM, 0, WIDTH
+        min(math.log10(min(shares)), -1.0) - _USE_ROOM, max(math.log10(max(shares)), 0.3) + _USE_ROOM, 0, end
     )
     limit, shown = axis.place(1.0), [tick for tick in axis.round_values((1, 2, 5)) if tick != 1.0]
-    kinds = (
-        Marks("passes", [share for verdict, share in uses if verdict == PASS]),
-        Marks("neither", [share for verdict, share in uses if verdict not in (PASS, FAIL)]),
-        Marks("fails", [share for verdict, share in uses if verdict == FAIL], is_upright=True),
-    )
-    area = path("beyond", "M{0:.1f} 0H{1}V{2}H{0:.1f}Z", limit, WIDTH, HEIGHT)
-    drawn = overview(axis, shown, kinds, area, [upright("limit", limit, 0, HEIGHT)], len(uses), label)
+    area = path("beyond", "M{0:.1f} 0H{1}V{2}H{0:.1f}Z", limit, end, HEIGHT)
+    over = [upright("limit", limit, 0, HEIGHT)]
+    if apart:
+        columns = _APART // BIN - 2
+        own = [(verdict, number % columns) for number, verdict in enumerate(apart)]
+        lane = Axis(0, columns, WIDTH - columns * BIN, WIDTH)
+        size = size_of(len(uses) + len(apart))
+        over += [
+            upright("grid", end + BIN, 0, HEIGHT),
+            piles(_by_verdict(own), lane, HEIGHT - 2, 4 - HEIGHT, size),
+        ]
+    drawn = overview(axis, shown, _by_verdict(uses), area, over, len(uses) + len(apart), label)
     # No other text takes the place of the limit's.
     texts = [(axis.place(tick), _share_text(tick)) for tick in shown if abs(axis.place(tick) - limit) >= 0.11 * WIDTH]
-    return drawn + ticks(sorted([(limit, "the limit"), *texts]))
+    lane_text = [(float(WIDTH), "no usable figure")] if apart else []
+    return drawn + ticks(sorted([(limit, "the limit"), *texts]) + lane_text)
+
+
+def _by_verdict(marks: Sequence[tuple[str, float]]) -> tuple[Marks, ...]:
+    """Return the marks of hosts that pass, of others, and of those that fail, in this order."""
+    return (
+        Marks("passes", [value for verdict, value in marks if verdict == PASS]),
+        Marks("neither", [value for verdict, value in marks if verdict not in (PASS, FAIL)]),
+        Marks("fails", [value for verdict, value in marks if verdict == FAIL], is_upright=True),
+    )
 
 
 def _share_text(share: float) -> str:

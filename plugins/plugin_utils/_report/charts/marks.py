@@ -25,7 +25,7 @@ WIDTH, HEIGHT = 1000, 66
 _FEW = 60
 """Marks are large up to this number of hosts or volumes."""
 
-_BIN = 12
+BIN = 12
 """The length of a section of the axis in which marks are piled up."""
 LARGE, SMALL = 8, 5
 """Sizes of a mark in pixels. The style has a class for each."""
@@ -89,7 +89,7 @@ def piles(kinds: Iterable[Marks], axis: Axis, line: float, room: float, size: in
     counts: dict[int, list[int]] = {}
     for number, kind in enumerate(shown):
         for value in kind.values:
-            counts.setdefault(int(axis.place(value) // _BIN), [0] * len(shown))[number] += 1
+            counts.setdefault(int(axis.place(value) // BIN), [0] * len(shown))[number] += 1
     if not counts:
         return Markup("")
     direction, most = -1 if room < 0 else 1, max(map(sum, counts.values()))
@@ -99,7 +99,7 @@ def piles(kinds: Iterable[Marks], axis: Axis, line: float, room: float, size: in
     for place, found in sorted(counts.items()):
         below = 0
         for parts, kind, count in zip(paths, shown, found, strict=True):
-            x = (place + 0.5) * _BIN
+            x = (place + 0.5) * BIN
             if count and pitch < size:
                 parts.append(_bar(x, first + direction * pitch * below, direction * pitch * count))
             else:

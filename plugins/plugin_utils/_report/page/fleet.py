@@ -14,6 +14,7 @@ from ....module_utils._units import format_count, format_duration, format_number
 from ..._numerics.likeness import FEWEST_ALIKE, likeness
 from ..._run.columns import ALL_WORKERS, Step
 from ..._run.verdicts import FAIL, PASS, WARN
+from ..causes.cause import is_without_usable_figures
 from ..charts.fleet import Mark, Strip, limit_use_chart
 from ..figures import Cell, cells
 from ..folding import brief
@@ -90,7 +91,11 @@ def limit_use_of(model: Model) -> dict[str, Any] | None:
     the shares of a limit that they use; ``more_over`` more hosts break a limit. ``without_figure``: hosts without a
     mark, with their numbers and verdicts, and ``more_without`` more.
     """
-    found = [(number, host, used[0][0]) for number, host in enumerate(model.hosts, 1) if (used := used_limits(host))]
+    found = [
+        (number, host, used[0][0])
+        for number, host in enumerate(model.hosts, 1)
+        if (used := used_limits(host)) and not is_without_usable_figures(host)
+    ]
     if len(model.hosts) < 2 or not found:
         return None
     found.sort(key=lambda each: -each[2])
@@ -106,9 +111,11 @@ def limit_use_of(model: Model) -> dict[str, Any] | None:
         f"{format_count(over)} of them use more than the limit; the most is {share_text(found[0][2])}"
     )
     uses = [(host.verdict, share) for number, host, share in found]
+    apart = [host.verdict for number, host in without]
+    label += f"; {format_count(len(without))} have no usable figure" if without else ""
     return {
-        "picture": limit_use_chart(uses, label),
-        "marks": _mark_keys({verdict for verdict, _share in uses}),
+        "picture": limit_use_chart(uses, label, apart),
+        "marks": _mark_keys({*(verdict for verdict, _share in uses), *({FAIL} & {*apart})}),
         "worst": worst,
         "more_over": max(0, over - len(shown)),
         "without_figure": named,

@@ -570,7 +570,7 @@ def certified(change=(), facts=(), qualifies=(), limits=(MEAN,)):
             "its files had 1 GiB in total, but database requires 2 GiB: a smaller ring may fit in a cache",
         ),
         ({}, {"queue_manager_log_set_bytes": 2 << 30}, {}, ""),
-        ({}, {}, {"confidence": "none"}, "database compares figures as they stand (confidence: none)"),
+        ({}, {}, {"confidence": "none"}, "database never certifies (confidence: none)"),
         (
             {},
             {},

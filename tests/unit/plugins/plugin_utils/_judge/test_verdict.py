@@ -239,7 +239,7 @@ def test_each_limit_has_one_reason_and_the_worst_come_first():
             },
             {},
             "fail",
-            "pwritev failed with EIO (Input/output error) at offset 8192 of /m/f.0001",
+            "a write failed with EIO (Input/output error) at offset 8192 of /m/f.0001",
         ),
         (
             {"exit_status": 3, "error_errno_name": "SHORT_WRITE", "error_file": "/m/f", "error_offset_bytes": 0},
@@ -247,7 +247,7 @@ def test_each_limit_has_one_reason_and_the_worst_come_first():
             "fail",
             "a write came back short at offset 0 of /m/f",
         ),
-        ({"exit_status": 3}, {}, "fail", "a write failed with I/O error"),
+        ({"exit_status": 3}, {}, "fail", "a write failed with an I/O error"),
         (
             {
                 "exit_status": 4,

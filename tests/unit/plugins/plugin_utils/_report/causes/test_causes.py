@@ -133,7 +133,7 @@ def test_the_worst_verdict_comes_first_and_then_what_concerns_most_hosts(fleet):
 def test_hosts_with_the_same_fault_are_one_cause_with_the_worst_figure_of_each_limit(fleet):
     (slow,) = [cause for cause in found(fleet) if cause.verdict == "fail"]
     assert slow.statement == (
-        "4 of 19 hosts (db000 to db003) are slow throughout; the worst figures are mean 24 ms at 64 KiB (limit 1 ms), "
+        "4 of 19 hosts (db000 to db003) are slow throughout; the worst is db003: mean 24 ms at 64 KiB (limit 1 ms), "
         "p99 48.1 ms at 64 KiB (limit 2 ms), p99.9 96.1 ms at 64 KiB (limit 10 ms) and throughput 42.7 MB/s at 1 MiB "
         "(limit 250 MB/s)"
     )

@@ -41,7 +41,7 @@ SIZES = (4096, 1048576)
     ],
 )
 def test_a_cell_is_coloured_by_its_verdict_and_by_what_it_uses_of_its_limits(verdict, used, expected):
-    cell = Cell(verdict, "1 ms", "1 ms", "", used, 1e6, 1e6)
+    cell = Cell(verdict, used, {"latency_p99_ns": 1e6, "latency_mean_ns": 1e6}, "write")
     assert level(cell) == expected
     assert expected in {name for name, words in LEVELS} | {"none"}
 
