@@ -21,7 +21,11 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.effect import
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.formats import logdisk_prom
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import build_model
 from ansible_collections.mqops.logdisk.tests.unit.events.series import RULES, kept, of_logger, promtool
-from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history.made_up import cuts_of, entry
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history.made_up import (
+    cuts_of,
+    entry,
+    pair_result,
+)
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report import runs
 
 DASHBOARD = json.loads((RULES.parent / "logdisk.dashboard.json").read_text(encoding="utf-8"))
@@ -46,8 +50,9 @@ FLEET = fleet_status(
     TODAY,
     [cuts_of(VALID, "1970-01-09", "pass", 59), cuts_of(LOST, "1970-01-09", "fail", 2)],
 )
+PAIRS = {"locks": [pair_result("1970-01-09", until="1970-04-09"), pair_result("1970-01-09", "fail", first="db03")]}
 STATUS = status_prom(
-    status_json(FLEET, ["db01", "db02", "db03", "db04"], problems_by_host(FLEET, ["db03"], {}), TODAY, {}, {})
+    status_json(FLEET, ["db01", "db02", "db03", "db04"], problems_by_host(FLEET, ["db03"], {}), TODAY, {}, {}, PAIRS)
 ).decode()
 
 
@@ -55,7 +60,7 @@ STATUS = status_prom(
 def series(tmp_path_factory):
     """The series of a fleet with a status, one run of each kind, and its live queue managers."""
     found = kept(STATUS)
-    for kind in ("power_cuts", "observation", "certified"):
+    for kind in ("power_cuts", "observation", "certified", "locks"):
         run = runs.KINDS[kind](tmp_path_factory.mktemp(kind))
         found |= kept("".join(logdisk_prom.render(build_model(run))))
     found |= {f'node_textfile_mtime_seconds{{file="/metrics/{name}.prom"}}': "0+0x60" for name in ("status", "logdisk")}

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 import subprocess
 
 import pytest
@@ -25,6 +26,7 @@ from ansible_collections.mqops.logdisk.tests.unit.events.series import (
 )
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._history.made_up import entry
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report import runs
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils.fabricate import PROJECT
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils.metrics import samples_of
 
 VALID = entry("1970-01-10", host="valid", volume_id="1")
@@ -100,8 +102,95 @@ def test_volumes_that_are_not_certified_are_for_people(evaluate):
         }
         return {"host": host, "volume": "log", "profile": "silver", "state": state, "severity": "critical"}, texts
 
-    states = [("failed", "failed"), ("revoked", "revoked"), ("tried", "none")]
+    states = [("failed", "failed"), ("revoked", "revoked")]
     evaluate("LogdiskNotCertified", CERTIFICATES, "1d", {"0d": [uncertified(*each) for each in states]})
+
+
+def test_a_volume_that_is_new_is_no_emergency(evaluate):
+    labels = {"host": "tried", "volume": "log", "profile": "silver", "state": "none", "severity": "warning"}
+    texts = {
+        "summary": "tried: volume log (silver) has never been certified",
+        "description": "Certify the host before a queue manager depends on it.",
+    }
+    evaluate("LogdiskNeverCertified", CERTIFICATES, "1d", {"0d": [(labels, texts)]})
+
+
+def test_a_pair_whose_locks_failed_or_expire_is_for_people(evaluate):
+    states = [("db01", "failed"), ("db03", "valid"), ("db05", "expired")]
+    names = {"directory": "/mqha", "volume": "log"}
+    pairs = {first: {"first": first, "second": f"{first}b", **names} for first, state in states}
+    series = {f"logdisk_lock_state{text_of({**pairs[first], 'state': state})}": "1+0x30" for first, state in states}
+    series[f"logdisk_lock_end_timestamp_seconds{text_of(pairs['db03'])}"] = f"{20 * 86400}+0x30"
+
+    def firing(first, state):
+        texts = {
+            "summary": f"{first} and {first}b: the test of their locks on /mqha is {state}",
+            "description": "A failover of a queue manager between these hosts may damage its log. playbooks/status.yml "
+            "prints the reason, and playbooks/locks.yml tests them again.",
+        }
+        return {**pairs[first], "state": state, "severity": "warning"}, texts
+
+    evaluate("LogdiskLocksNotValid", series, "1d", {"1d": [firing("db01", "failed"), firing("db05", "expired")]})
+    expiring = {
+        "summary": "db03 and db03b: the test of their locks on /mqha expires",
+        "description": "Time left: 13d 0h 0m 0s. Test them again with playbooks/locks.yml.",
+    }
+    evaluate(
+        "LogdiskLocksExpiring",
+        series,
+        "1d",
+        {"5d": [], "7d": [({**pairs["db03"], "severity": "warning"}, expiring)]},
+    )
+
+
+def test_lost_writes_are_an_emergency_until_they_are_cleared(evaluate):
+    labels = {"host": "db04", "volume": "log", "profile": "silver"}
+    texts = {
+        "summary": "db04: volume log lost acknowledged writes in a power cut",
+        "description": "Correct the cache that lost them. Only as many cuts without a loss (playbooks/power_cut.yml) "
+        "end this alert.",
+    }
+    series = {f"logdisk_power_cut_loss_timestamp_seconds{text_of(labels)}": "86400 86400 stale"}
+    evaluate("LogdiskWritesLost", series, "1d", {"1d": [({**labels, "severity": "critical"}, texts)], "2d": []})
+
+
+def test_a_busy_logger_of_an_observation_is_for_people(evaluate):
+    labels = {"host": "db01", "volume": "log", "queue_manager": "QM1"}
+    texts = {
+        "summary": "db01: the logger of queue manager QM1 was busy 80% of the time",
+        "description": "Commits queue up before it reaches 100 %. Reduce the load, or get faster storage.",
+    }
+    series = {f"logdisk_run_logger_utilisation_ratio{text_of(labels)}": "0.6 0.8"}
+    fires = [({**labels, "severity": "warning"}, texts)]
+    evaluate("LogdiskLoggerBusy", series, "1m", {"0m": [], "1m": fires})
+
+
+def text_of(labels):
+    """Return labels as the text of a series."""
+    return "{" + ",".join(f'{name}="{value}"' for name, value in labels.items()) + "}"
+
+
+WITHOUT_RULE_OR_PANEL = {
+    "logdisk_run_info": "names the run for joins",
+    "logdisk_run_certified": "LogdiskVerdict and LogdiskNotCertified say which volume is why",
+    "logdisk_run_gate_failed": "LogdiskVerdict says which volume is why",
+    "logdisk_run_volume_certified": "the state of the certificate counts, not that of the newest run",
+    "logdisk_run_certificate_end_timestamp_seconds": "logdisk_certificate_end_timestamp_seconds covers all runs",
+    "logdisk_run_capacity": "its limit is in logdisk_run_limit_margin_ratio",
+    "logdisk_run_throughput_bytes_per_second": "its limit is in logdisk_run_limit_margin_ratio",
+    "logdisk_run_power_cut_loss_bound_ratio": "it follows from the number of cuts, which a panel shows",
+    "logdisk_run_lock_takeover_seconds": "logdisk_lock_takeover_seconds is of the test that counts",
+    "logdisk_run_lock_late_writes": "a pair with late writes fails, which LogdiskVerdict reports",
+}
+"""The metrics that neither a rule nor a panel uses, and why not."""
+
+
+def test_every_metric_has_a_rule_or_a_panel_or_a_reason_why_not():
+    pages = "".join((PROJECT / "docs" / page).read_text(encoding="utf-8") for page in ("report.md", "history.md"))
+    written = set(re.findall(r"\blogdisk_[a-z_]+\b", pages)) - {"logdisk_results"}  # a table of the history
+    used = RULES.read_text(encoding="utf-8") + (RULES.parent / "logdisk.dashboard.json").read_text(encoding="utf-8")
+    unused = {name for name in written if not re.search(rf"\b{name}\b", used)}
+    assert unused == set(WITHOUT_RULE_OR_PANEL)
 
 
 def test_a_status_that_no_longer_comes_is_reported(evaluate):
