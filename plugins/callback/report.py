@@ -72,7 +72,8 @@ class CallbackModule(CallbackBase):
         super().__init__()
         self._paths: list[str] = []
         self._judged: dict[str, dict[str, Any]] = {}
-        self._refusals: list[tuple[str, str]] = []
+        self._refusals: list[tuple[str, str, str]] = []
+        self._answers: list[str] = []
         self._warnings: list[str] = []
         self._in_clusters = False
         atexit.register(self._interrupted)
@@ -80,6 +81,7 @@ class CallbackModule(CallbackBase):
     def v2_playbook_on_start(self, playbook: Any) -> None:
         """Forget the runs of an earlier playbook of the same command line."""
         self._paths, self._refusals, self._warnings, self._in_clusters = [], [], [], False
+        self._answers = []
         progress.watched = progress.is_watched(sys.stdout, os.environ)
         progress.shown_as = self.get_option("progress")
         progress.reasons_follow = self.get_option("summary") and not progress.is_json(constants.DEFAULT_STDOUT_CALLBACK)
@@ -104,7 +106,10 @@ class CallbackModule(CallbackBase):
         if key.get("kind") == "run" and isinstance(key.get("path"), str) and key["path"] not in self._paths:
             self._paths.append(key["path"])
         elif key.get("kind") == "refused":
-            self._refusals.append((str(key.get("reason")), "done" if key.get("command") else "measured"))
+            what = "done" if key.get("command") else "measured"
+            self._refusals.append((str(key.get("word", "USAGE")), str(key.get("reason")), what))
+        elif key.get("kind") == "answer":
+            self._answers.append(str(key.get("text")))
         elif key.get("kind") == "names":
             self._warnings += map(str, key.get("warnings") or ())
 
@@ -115,9 +120,12 @@ class CallbackModule(CallbackBase):
     def v2_playbook_on_stats(self, stats: Any) -> None:
         """Render any report that the gate did not render, and print the summary."""
         paths, self._paths = self._paths, []
-        for reason, what in self._refusals:
+        for word, reason, what in self._refusals:
             if progress.first_to_say(reason) and self.get_option("summary"):
-                say(self._display, f"\nUSAGE: {reason}\n  Nothing was {what}.")
+                say(self._display, f"\n{word}: {reason}\n  Nothing was {what}.")
+        for answer in self._answers:
+            if progress.first_to_say(answer) and self.get_option("summary"):
+                say(self._display, f"\n{answer}")
         for path in paths:
             if not progress.first_to_say(path):
                 continue

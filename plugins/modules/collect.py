@@ -70,8 +70,8 @@ def why_dead(run):
     started too late, and "ended" if it was killed. Otherwise, the error says what to do."""
     status = run.exit_status()
     message = run.read_text("stderr", 2000).strip()
-    late = re.match(r"--startAt was ([0-9.]{1,20}) s ago", message)
-    if late:
+    late = re.search(r"--startAt was ([0-9.]{1,20}) s ago", message)
+    if late and status == 2:
         return dict(stage="start", error="the tester began %s s late, when its time was already over" % late.group(1))
     if status is None:
         return dict(stage="ended", error="the tester disappeared before it wrote its tables")
@@ -114,7 +114,7 @@ def collect(p, volume):
         return dict(why_dead(run), state=state)
     if state == "running":
         return dict(state=state, error=why_running(run))
-    return dict(state=state, error="this host has no state of the run %s" % p["run_id"])
+    return dict(state=state, error="this host has no state of the run %s: measure it again" % p["run_id"])
 
 
 def status(p, volume):

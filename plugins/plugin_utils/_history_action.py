@@ -13,9 +13,10 @@ from typing import Any
 
 from ansible.release import __version__ as ansible_version
 
-from ._action_base import ControllerAction
+from ._action_base import SCHEMA, ControllerAction
 from ._fleet.expectation import ExpectationError
 from ._fleet.outcome import INTERNAL, USAGE, artifacts, make_outcome, with_fleet
+from ._fleet.progress import say
 from ._history.store.history import History
 from ._history.store.open import open_history, place_of
 from ._records.host import collection_version
@@ -59,7 +60,12 @@ class HistoryAction(ControllerAction):
 
     def unanswered(self, error: Exception, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         """Return the result for a failed task."""
-        return {"failed": True, "msg": str(error)}
+        return {"failed": True, "msg": str(error), **self.refused(error)}
+
+    def refused(self, error: Exception) -> dict[str, Any]:
+        """Return the key by which the callback prints after the recap why the command could not do its work."""
+        word = "ERROR" if isinstance(error, OSError) else "USAGE"
+        return {"logdisk": {"schema": SCHEMA, "kind": "refused", "command": True, "word": word, "reason": str(error)}}
 
     def consult(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         """Return the task's result. In ``options``, ``report_dir`` is an absolute path, and ``place`` is the location
@@ -91,7 +97,16 @@ class FleetAction(HistoryAction):
 
     def unanswered(self, error: Exception, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         outcome = make_outcome(INTERNAL if isinstance(error, OSError) else USAGE, str(error))
-        return self.result(outcome, {}, [str(error)], options["play_hosts"], task_vars)
+        found = self.result(outcome, {}, [str(error)], options["play_hosts"], task_vars)
+        return {**found, **self.refused(error)}
+
+    def tell(self, text: str) -> dict[str, Any]:
+        """Print the answer. Return the key by which the callback repeats the first line, the next steps and the path of
+        the page after the recap."""
+        say(self._display, text)
+        first, *others, last = text.split("\n")
+        lines = [first, *(f"  {line}" for line in others if line.startswith("Next:")), f"  {last}"]
+        return {"logdisk": {"schema": SCHEMA, "kind": "answer", "text": "\n".join(lines)}}
 
     def result(
         self,

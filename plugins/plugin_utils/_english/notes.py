@@ -179,7 +179,8 @@ _UNLIKE = {
 }
 _UNQUALIFIED: Mapping[str, Text] = {
     "too_short": "it measured {measured_s:.4g} s per row, but {profile} requires {required_s:g} s",
-    "no_confidence": "{profile} never certifies (confidence: none)",
+    "no_confidence": "{profile} never certifies. To certify, leave out sweep_preset: look, or choose "
+    "another gate_profile",
     "nothing_counted": "its tables contain no over.csv, so its figures were judged without confidence",
     "uncovered_episodes": lambda why, words: phrase(
         "{metric} at {row} covers {phases} of up to {episode_s:.2g} s, and {profile} requires {required_s:g} s: "

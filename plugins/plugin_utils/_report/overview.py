@@ -66,7 +66,7 @@ def qualifies_of(model: Model) -> str:
 
 def _qualifies(model: Model, asked: Mapping[str, Any], whose: str) -> str:
     if not can_certify({"qualifies": asked}):
-        return f"{whose}This profile never certifies, because it compares figures as they stand."
+        return f"{whose}This profile never certifies, because it compares single figures with its limits."
     parts = [f"{whose}A run certifies if the tester {model.words.does}"]
     if asked.get("min_duration_s"):
         parts.append(f"for at least {asked['min_duration_s']:g} s per row")

@@ -27,8 +27,14 @@ DETAIL = 15 * " "
 TABLE = "   "
 """The beginning of the lines of a table: one space more than other indented lines."""
 
-_HEAD_LINES, _DETAIL_LINES, _OTHER_LINES = 3, 4, 3
-"""The maximum number of lines of one statement."""
+_WHOLE = 12
+"""The maximum number of lines of one statement. The remedy comes last in it, so statements are rarely cut."""
+_CROWDED = 3
+"""The same for the statement of a cause, if not all causes fit."""
+_LEAST_WANTED = (r"Throughput", r".*/s", r"Writes|Reads|Commits|Operations", r"p50", r"Mean.*")
+"""The titles of the columns of a table that are left out first if there is no room. The last percentiles and the
+maximum are kept longest, because they decide most verdicts."""
+_GAP = re.compile(r" {2,}")
 _FIRST_DETAILS = 2
 """The number of details of the first cause that come before the other causes."""
 _LABEL = 11 * " "
@@ -59,10 +65,11 @@ def fit(text: str, width: int = UNWRAPPED, most: int = MOST_LINES) -> str:
     The first cause is kept with its first details, then the first cause of each other verdict, then as many other
     causes as possible, and then more details. Fitting a text that already fits changes nothing.
     """
-    before, parts, after, left_out = _read(text, max(NARROWEST, width))
+    before, parts, after, left_out = _read(text, max(NARROWEST, width), _WHOLE)
     room = most - len(before) - len(after)
     shown = _chosen(parts, room)
     if left_out or len(shown) < len(parts):
+        before, parts, after, left_out = _read(text, max(NARROWEST, width), _CROWDED)
         shown = _chosen(parts, room - 1)
         left_out += len(parts) - len(shown)
     more = [f"  and {format_count(left_out)} more, in the report"] if left_out else []
@@ -108,7 +115,7 @@ def _add_details(kept: _Part, details: Sequence[list[str]], room: int) -> int:
     return room
 
 
-def _read(text: str, width: int) -> tuple[list[str], list[_Part], list[str], int]:
+def _read(text: str, width: int, head_lines: int) -> tuple[list[str], list[_Part], list[str], int]:
     """Return the parts of a summary, all wrapped: the lines before the causes, the causes, and the lines after them.
     Also return how many causes had already been left out."""
     before: list[str] = []
@@ -120,9 +127,9 @@ def _read(text: str, width: int) -> tuple[list[str], list[_Part], list[str], int
         if more:
             left_out = int(more[1].replace(",", ""))
         elif line.startswith(DETAIL) and parts and not after:
-            parts[-1].details.append(_wrapped(line, width, DETAIL, _DETAIL_LINES))
+            parts[-1].details.append(_wrapped(line, width, DETAIL, _WHOLE))
         elif _HEAD.match(line):
-            parts.append(_Part(_wrapped(line, width, DETAIL, _HEAD_LINES)))
+            parts.append(_Part(_wrapped(line, width, DETAIL, head_lines)))
         else:
             (after if parts or left_out else before).append(line)
     return list(_others(before, width)), parts, list(_others(after, width)), left_out
@@ -130,15 +137,27 @@ def _read(text: str, width: int) -> tuple[list[str], list[_Part], list[str], int
 
 def _others(lines: Sequence[str], width: int) -> Iterator[str]:
     """Yield wrapped lines. In tables, columns for which there is no room are removed."""
-    table = [line for line in lines if line.startswith(TABLE)]
-    end = max((len(line) for line in table), default=0)
-    if end > width:
-        end = max(
-            (place for place in range(width + 1) if all(line[place : place + 1].isspace() for line in table)),
-            default=width,
-        )
+    narrow = iter(_narrowed([line for line in lines if line.startswith(TABLE)], width))
     for line in lines:
-        yield from [line[:end].rstrip()] if line in table else _wrapped(line, width, _LABEL, _OTHER_LINES)
+        yield from [next(narrow)] if line.startswith(TABLE) else _wrapped(line, width, _LABEL, _WHOLE)
+
+
+def _narrowed(table: Sequence[str], width: int) -> list[str]:
+    """Return the lines of a table, without the columns for which there is no room: first those that are least wanted,
+    then the last ones."""
+    longest = max(map(len, table), default=0)
+    if longest <= width:
+        return [line.rstrip() for line in table]
+    padded = [line.ljust(longest) for line in table]
+    blank = "".join(" " if all(line[place] == " " for line in padded) else "x" for place in range(longest))
+    places = [0, *(gap.start() for gap in _GAP.finditer(blank, len(TABLE))), longest]
+    columns = [[line[start:end] for line in padded] for start, end in zip(places, places[1:])]
+    wanted = [pattern for pattern in _LEAST_WANTED if any(re.fullmatch(pattern, each[0].strip()) for each in columns)]
+    while columns[1:] and sum(len(column[0]) for column in columns) > width:
+        pattern = wanted.pop(0) if wanted else None
+        kept = [each for each in columns if not (pattern and re.fullmatch(pattern, each[0].strip()))]
+        columns = kept if pattern else columns[:-1]
+    return ["".join(parts).rstrip() for parts in zip(*columns)]
 
 
 def _wrapped(line: str, width: int, indent: str, most: int) -> list[str]:

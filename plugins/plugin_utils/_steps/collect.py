@@ -69,8 +69,7 @@ class Step(RemoteAction):
                 errors[volume] = str(problem)
         kept = [volume for volume in errors if answers[volume].get("state") not in ("dead", "absent", "running")]
         for volume, reason in errors.items():
-            stage = answers[volume].get("stage")
-            stage = stage if stage in STAGES_OF_TESTER else self.stage
+            stage = self._stage_of(answers[volume])
             try:
                 file_error(directory, host, volume, stage, reason, facts_of_order(directory, host, volume))
             except RunDirectoryError:  # the volume will be reported as missing
@@ -83,6 +82,13 @@ class Step(RemoteAction):
             directory.run["run_id"], directory.kind.name, host, worst(verdicts.values()), volumes=verdicts
         )
         return {"changed": False, "collected": list(records), "kept": kept, "logdisk": key}
+
+    def _stage_of(self, answer: Mapping[str, Any]) -> str:
+        """Return the stage to which the error of a volume belongs. Only what the host could not read can be collected
+        by another try."""
+        if answer.get("stage") in STAGES_OF_TESTER:
+            return str(answer["stage"])
+        return "sweep" if answer.get("state") in ("finished", "dead", "absent", "running") else self.stage
 
     def _accepted(
         self, directory: RunDirectory, host: str, volume: str, sent: dict[str, Any], machine: dict[str, Any]

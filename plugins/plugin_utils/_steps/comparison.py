@@ -12,7 +12,6 @@ from typing import Any
 
 from ...module_utils._units import format_ratio
 from .._fleet.outcome import COMPARED, make_outcome, one_message
-from .._fleet.progress import say
 from .._fleet.settings import read_margin
 from .._history.compare.change import NON_INFERIOR
 from .._history.compare.fleet_comparison import compare_fleet, statement_of
@@ -69,7 +68,7 @@ class Step(FleetAction):
             others = existing_pages(folder, [(STATUS_PAGE[0], f"../{STATUS_PAGE[1]}")])
             write_text(os.path.join(folder, PAGE), render_comparison(comparison, statement, versions_here(), others))
         page = self.page(os.path.join(folder, PAGE))
-        say(self._display, comparison_text(comparison, statement, page))
+        answer = self.tell(comparison_text(comparison, statement, page))
         outcome = comparison["outcome"]
         own = (
             {}
@@ -82,7 +81,7 @@ class Step(FleetAction):
         told = self.result(
             make_outcome(COMPARED, f"{outcome}: {statement}"), own, of_class, options["play_hosts"], task_vars
         )
-        return {"outcome": outcome, "page": page, **told}
+        return {"outcome": outcome, "page": page, **told, **answer}
 
 
 def own_failures(comparison: Mapping[str, Any], hosts: Mapping[str, str]) -> dict[str, str]:

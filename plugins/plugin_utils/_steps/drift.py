@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .._fleet.outcome import DRIFT, make_outcome, one_message
-from .._fleet.progress import say
 from .._fleet.settings import read_margin
 from .._history.compare.fleet_drift import DRIFTING, fleet_drift
 from .._history.figures import figure_named
@@ -61,7 +60,7 @@ class Step(FleetAction):
                 self._write_declines(options, drift)
             others = existing_pages(options["report_dir"], [STATUS_PAGE])
             write_text(page, render_drift(drift, versions_here(), others))
-        say(self._display, drift_text(drift, self.page(page)))
+        answer = self.tell(drift_text(drift, self.page(page)))
         beyond: dict[str, list[str]] = {}
         for volume in drift["volumes"]:
             if volume["state"] == DRIFTING:
@@ -80,6 +79,7 @@ class Step(FleetAction):
             "drifting": [label for labels in beyond.values() for label in labels],
             "drifting_classes": list(dict.fromkeys([*together, *(each["class"] for each in declines_of(drift))])),
             **told,
+            **answer,
         }
 
     def _write_declines(self, options: dict[str, Any], drift: Mapping[str, Any]) -> None:

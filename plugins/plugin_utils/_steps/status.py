@@ -13,7 +13,6 @@ from typing import Any
 
 from .._fleet.follow_up import playbook_command, playbooks_in
 from .._fleet.outcome import STATUS, make_outcome, one_message
-from .._fleet.progress import say
 from .._fleet.volumes import volume_names
 from .._history.overview import changed_since, status_json
 from .._history.problems import problems_by_host
@@ -91,15 +90,13 @@ class Step(FleetAction):
             write_file(os.path.join(folder, METRICS_FILE), status_prom(status))
             pages, runs = existing_pages(folder, STATUS_LINKS), _with_report(folder, status)
             write_text(page, render_status(status, versions_here(), playbooks_in(), runs, pages))
-        say(
-            self._display,
-            f"{status_text(status, options['place'], playbook_command())}\nstatus: {self.page(page)}",
-        )
+        told = self.tell(f"{status_text(status, options['place'], playbook_command())}\nstatus: {self.page(page)}")
         outcome = status_outcome(status, "" if self._task.check_mode or vanishes(page) else page)
         failures = {
             host: one_message([problem.text for problem in found], JSON_FILE) for host, found in by_host.items()
         }
-        return {"problems": status["problems"], **self.result(outcome, failures, [], options["play_hosts"], task_vars)}
+        found = self.result(outcome, failures, [], options["play_hosts"], task_vars)
+        return {"problems": status["problems"], **found, **told}
 
 
 def _declines(folder: str, history: str) -> list[dict[str, Any]]:

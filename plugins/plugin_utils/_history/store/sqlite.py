@@ -30,8 +30,9 @@ class SqliteHistory(History):
         super().__init__(path)
         if not create and not os.path.exists(path):
             raise HistoryError(
-                f"the history {path} does not exist: name the right one in gate_history, or create it from run "
-                "directories"
+                f"the history {path} does not exist. Name the right one in gate_history. If there is none yet, a run "
+                "that certifies creates it (playbooks/certify.yml), or import earlier runs (playbooks/history.yml with "
+                "history_import: their directories)"
             )
         mode = "rwc" if create else "rw"
         with self._reported("cannot be opened"):

@@ -58,7 +58,6 @@ class View(facets.View):
             "Look in Ansible's output for the last task of the host. Remove its files with playbooks/cleanup.yml, and "
             "test the locks again."
         ),
-        "error": "Correct the reported problem, and test the locks again.",
         "unreachable": (
             "Connect to the host with ssh as Ansible does. When that works, remove its files with "
             "playbooks/cleanup.yml, and test the locks again."

@@ -46,7 +46,6 @@ class View(facets.View):
         ),
         "ended_early": "Observe again, and let the observation finish.",
         "missing": "Look in Ansible's output for the last task of the host, and observe it again.",
-        "error": "Correct the reported problem, and observe the host again.",
         "unreachable": (
             "Connect to the host with ssh as Ansible does. When that works, observe these hosts again with --limit."
         ),

@@ -65,7 +65,6 @@ class View(facets.View):
             "Look in Ansible's output for the last task of the host. Remove its files with "
             "playbooks/cleanup.yml, and cut again."
         ),
-        "error": "Correct the reported problem, and run playbooks/power_cut.yml again.",
         "unreachable": (
             "Connect to the host with ssh as Ansible does. When that works, remove its files with "
             "playbooks/cleanup.yml, and cut again."

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ....module_utils._units import format_count
+from ..._report.causes.groups import causes
 from .. import facets
 
 if TYPE_CHECKING:
@@ -19,11 +20,16 @@ if TYPE_CHECKING:
 class View(facets.View):
     """The reasons given for each host say what the host is ready for, or why it is refused."""
 
+    word = "hosts"
     cause = "preflight"
 
     def advise(self, found: Sequence[tuple[Host, Mapping[str, Any]]], verdict: str) -> tuple[str, str]:
         """Return no consequence and no next step."""
         return "", ""
+
+    def lines(self, model: Model) -> list[str]:
+        """Return what the hosts are ready for."""
+        return [cause.statement for cause in causes(model) if cause.verdict == model.kind.without_verdict]
 
     def headline(self, model: Model) -> str:
         """Return how many hosts cannot be measured, or how many are ready if all of them are."""

@@ -24,6 +24,7 @@ from ..._run.findings import (
     QUALIFICATION,
     SKIPPED,
     THROTTLED,
+    UNUSABLE_TABLES,
     Finding,
 )
 from ..._run.verdicts import FAIL, MISSING, UNREACHABLE
@@ -329,6 +330,12 @@ OTHERS = {
         (SYSTEM,),
         consequence=UNKNOWN,
     ),
+    "unusable": Advice(
+        "the tester's tables cannot be used",
+        "Certify this host again (playbooks/certify.yml with --limit).",
+        (),
+        consequence=UNKNOWN,
+    ),
     "error": Advice("nothing could be measured", "", (), consequence=UNKNOWN),
     "skipped": Advice(
         "a queue manager's log is not on this host",
@@ -364,7 +371,7 @@ OTHERS = {
     ),
     "never": Advice(
         "the profile never certifies",
-        "To certify, run playbooks/certify.yml without sweep_preset: look, or with another gate_profile.",
+        "",
         (),
         consequence="No certificate was issued.",
     ),
@@ -389,6 +396,7 @@ _KEYS = {
     OTHER_MOUNT: "other_mount",
     NO_FIGURES: "no_figures",
     SKIPPED: "skipped",
+    UNUSABLE_TABLES: "unusable",
     BASELINE: "uncompared",
     QUALIFICATION: "unqualified",
 }

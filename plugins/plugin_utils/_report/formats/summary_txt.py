@@ -18,7 +18,7 @@ from ..charts.axes import thinned
 from ..figures import count_words, figure_titles, figures_of, judged_series, shown_figures, step_cell
 from ..folding import shorten
 from ..headroom import capacity_lines, headroom_lines, worst_use_text
-from ..model import Host, Model
+from ..model import NOT_MEASURED, Host, Model
 from ..overview import counts_of
 from ..terminal import DETAIL, MOST_LINES, TABLE, fit, head
 
@@ -50,7 +50,8 @@ def _lines(model: Model) -> Iterator[str]:
         yield f"  expected {model.expectation}"
     if model.words.layout.described:
         yield f"  workload {'. '.join([model.subject.removeprefix('the workload '), *model.disclaimers])}"
-    yield f"  result   {_hosts(model)}"
+    if not model.check_mode:
+        yield f"  result   {_hosts(model)}"
     if len(model.hosts) == 1:
         yield from _table(model.hosts[0])
         yield from (f"  note     {note}" for note in model.hosts[0].recorded_notes[:SHOWN_NOTES])
@@ -105,6 +106,8 @@ def _causes(model: Model) -> Iterator[str]:
     """Yield each cause with its consequences. Common text of several causes appears only once."""
     said: set[str] = set()
     for cause in causes(model):
+        if cause.verdict == NOT_MEASURED:
+            continue  # the lines of the kind contain it
         if cause.kind == QUALIFICATION and cause.statement.partition(": ")[2] in _headline(model):
             continue
         yield head(cause.verdict, cause.statement)

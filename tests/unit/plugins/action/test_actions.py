@@ -136,9 +136,7 @@ def test_what_was_not_ordered_is_not_filed(ordered, changes, run_keys, reason):
     assert result["failed"] and result["logdisk"]["reason"].startswith(reason) and result["kept"] == ["log"]
     (record,) = list(judged_records(directory))
     assert (
-        record.reasons[0].startswith(f"collect: {reason}")
-        and record.tables == {}
-        and record.facts["boot_id"] == "11-22"
+        record.reasons[0].startswith(f"sweep: {reason}") and record.tables == {} and record.facts["boot_id"] == "11-22"
     )
 
 
@@ -170,7 +168,7 @@ def test_a_volume_without_tables_costs_its_neighbour_nothing(ordered):
     reasons = {
         record.volume: record.reasons[0] for record in list(judged_records(directory)) if record.verdict == "error"
     }
-    assert reasons["dead"] == "collect: signal 9"
+    assert reasons["dead"] == "sweep: signal 9"
     assert "volume in start.json log instead of odd" in reasons["odd"]
     assert reasons["silent"] == "collect: the host did not answer for this volume"
     assert reasons["refused"] == "workspace: no space"
@@ -186,8 +184,8 @@ def test_without_any_tables_each_volume_has_its_own_reason(ordered):
     )
     assert result["failed"] and (result["msg"], result["kept"]) == ("signal 9; still running", [])
     assert {record.volume: record.reasons[0] for record in list(judged_records(directory))} == {
-        "a": "collect: signal 9",
-        "b": "collect: still running",
+        "a": "sweep: signal 9",
+        "b": "sweep: still running",
     }
 
 

@@ -46,6 +46,29 @@ def test_a_tester_that_measures_is_not_said_to_be_late(run, progress, late_s, sa
     assert found == {"state": "running", "error": said}
 
 
+@pytest.mark.parametrize(
+    ("status", "message", "stage", "said"),
+    [
+        (
+            2,
+            "logdisk: --startAt was 10.400 s ago, and the planned end of the run has passed as well; name a later one",
+            "start",
+            "the tester began 10.400 s late, when its time was already over",
+        ),
+        (137, "", "ended", "the tester was killed by signal 9 before it wrote its tables"),
+        (None, "", "ended", "the tester disappeared before it wrote its tables"),
+        (2, "logdisk: --mlock: cannot lock memory", None, "logdisk: --mlock: cannot lock memory"),
+    ],
+)
+def test_why_a_tester_ended_without_tables(run, monkeypatch, status, message, stage, said):
+    monkeypatch.setattr(_runs.Run, "processes", lambda run: [])
+    Path(run.path, "stderr").write_text(message)
+    if status is not None:
+        Path(run.path, "exit").write_text(f"{status}\n")
+    found = collect.collect({"state_dir": run.state_dir, "run_id": "run1"}, "log")
+    assert (found["state"], found.get("stage"), found["error"]) == ("dead", stage, said)
+
+
 def test_whoever_follows_a_run_gets_no_tables_before_all_volumes_have_ended(run):
     """The volume that is followed may have ended long before the others."""
     other = _runs.Run(run.state_dir, run.run_id, "other")

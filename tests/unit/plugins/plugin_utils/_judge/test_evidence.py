@@ -502,7 +502,7 @@ def test_without_confidence_figures_stand_as_they_are_and_never_certify():
     assert (result["verdict"], result["certified"], result["qualification"]) == (
         "pass",
         False,
-        "mine never certifies (confidence: none)",
+        "mine never certifies. To certify, leave out sweep_preset: look, or choose another gate_profile",
     )
 
 

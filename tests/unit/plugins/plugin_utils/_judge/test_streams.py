@@ -570,7 +570,12 @@ def certified(change=(), facts=(), qualifies=(), limits=(MEAN,)):
             "its files had 1 GiB in total, but database requires 2 GiB: a smaller ring may fit in a cache",
         ),
         ({}, {"queue_manager_log_set_bytes": 2 << 30}, {}, ""),
-        ({}, {}, {"confidence": "none"}, "database never certifies (confidence: none)"),
+        (
+            {},
+            {},
+            {"confidence": "none"},
+            "database never certifies. To certify, leave out sweep_preset: look, or choose another gate_profile",
+        ),
         (
             {},
             {},

@@ -475,7 +475,7 @@ def test_check_mode_is_not_measured(tmp_path):
     directory = fabricate.run_directory(tmp_path, {}, [planned], expected=["db07", "db08"], check_mode=True)
     text = shown(directory)
     assert text.startswith("READY: 2 hosts. A preflight measures nothing and has no verdict.\n")
-    assert "2 hosts: 2 not measured" in text
+    assert "not measured" not in text
     data = json.loads(content(directory, "report.json"))
     assert (data["fleet"]["verdict"], data["fleet"]["check_mode"]) == (None, True)
     root = ET.parse(os.path.join(directory.path, "junit.xml")).getroot()

@@ -69,7 +69,34 @@ def test_a_table_loses_columns_and_is_not_wrapped():
         f"{TABLE}{'Block size':>10}  {'Mean':>30}  {'Max':>30}",
         f"{TABLE}{'4 KiB':>10}  {'2 ms':>30}  {'9 ms':>30}",
     ]
-    assert fit("\n".join(table), 50).splitlines() == [line[:45] for line in table]
+    assert fit("\n".join(table), 50).splitlines() == [line[:13] + line[45:] for line in table]
+
+
+@pytest.mark.parametrize(
+    ("width", "titles"),
+    [
+        (100, "Block size QMs Writes Writes/s Throughput Mean p50 p99 p99.9 Max"),
+        (80, "Block size QMs Writes Writes/s Mean p50 p99 p99.9 Max"),
+        (70, "Block size QMs Writes Mean p50 p99 p99.9 Max"),
+        (62, "Block size QMs Mean p50 p99 p99.9 Max"),
+        (46, "Block size QMs p99 p99.9 Max"),
+    ],
+)
+def test_the_figures_that_decide_are_kept_longest(width, titles):
+    cells = ("64 KiB", "1", "98,986", "4,950", "20.3 MB/s", "202 us", "202 us", "404 us", "808 us", "4.04 ms")
+    names = ("Block size", "QMs", "Writes", "Writes/s", "Throughput", "Mean", "p50", "p99", "p99.9", "Max")
+    widths = [max(len(cell), len(name), 6) for cell, name in zip(cells, names, strict=True)]
+    table = ["  ".join(text.rjust(wide) for text, wide in zip(line, widths, strict=True)) for line in (names, cells)]
+    first, second = fit("".join(f"{TABLE}{line}\n" for line in table), width).splitlines()
+    assert " ".join(first.split()) == titles
+    assert len(first) <= width
+    assert second.split()[-1] == "ms" and "404 us" in second
+
+
+def test_the_remedy_at_the_end_of_a_message_is_not_cut():
+    message = " ".join([WORDS] * 10)[:380] + " set workspace_path to another directory"
+    text = fit(f"{head('error', message)}\n{DETAIL}Next: {message}\n{REPORT}\n", 80)
+    assert " ".join(text.split()).count("set workspace_path to another directory") == 2
 
 
 @pytest.mark.parametrize(

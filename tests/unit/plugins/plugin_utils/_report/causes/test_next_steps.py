@@ -9,10 +9,12 @@ import re
 from pathlib import Path
 
 import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._english.findings import in_words
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import options
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import advice
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.findings import QUALIFICATION, UNMEASURED
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.kinds import KINDS
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.words import words_of
 
 ROOT = Path(__file__).parents[6]
 
@@ -46,6 +48,7 @@ def test_an_error_that_says_what_to_do_has_no_other_next_step(stage):
         # What ended without tables cannot be collected either.
         ("start", "playbooks/certify.yml with --limit", "collect"),
         ("ended", "playbooks/certify.yml with --limit", "collect"),
+        ("sweep", "", "collect"),
     ],
 )
 def test_a_next_step_does_not_end_in_the_same_error(stage, wanted, unwanted):
@@ -54,7 +57,8 @@ def test_a_next_step_does_not_end_in_the_same_error(stage, wanted, unwanted):
 
 
 def test_a_quick_look_is_not_to_be_repeated_in_order_to_certify():
-    quick = {"kind": QUALIFICATION, "verdict": "pass", "cause": advice.NEVER_CERTIFIES}
+    quick = {"kind": QUALIFICATION, "verdict": "pass", "cause": advice.NEVER_CERTIFIES, "profile": "look"}
     short = {"kind": QUALIFICATION, "verdict": "pass", "cause": "too_short"}
-    assert "without sweep_preset: look" in advice.of_key(advice.key_of(quick, ""))[1]
+    assert advice.of_key(advice.key_of(quick, ""))[1] == ""
+    assert "leave out sweep_preset: look" in in_words(quick, words_of(""))
     assert "Measure again as the profile requires" in advice.of_key(advice.key_of(short, ""))[1]
