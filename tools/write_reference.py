@@ -315,7 +315,8 @@ def causes_page() -> str:
     parts = [written + NEXT_STEPS_HEAD]
     for title, (introduction, advices) in NEXT_STEPS.items():
         rows = [
-            f"| {each.seen} | {linked(each.next_step) or "the message says it"} | {', '.join(each.who) or '-'} |" for each in advices.values()
+            f"| {each.seen} | {linked(each.next_step) or 'the message says it'} | {', '.join(each.who) or '-'} |"
+            for each in advices.values()
         ]
         table = ["| what was seen | next step | talk to |", "| --- | --- | --- |", *rows, ""]
         parts.append("\n".join([f"### {title}", "", *([introduction, ""] if introduction else []), *table]))
