@@ -4,6 +4,8 @@
 
 #include "output/console.h"
 
+#define STEPS_DONE_MAX 48           // steps in the progress; its readers take at most 4 KiB
+
 void run_warn(struct run *run, const char *format, ...) {
     char *text = run->warnings[run->warnings_count];
     va_list arguments;
@@ -45,6 +47,18 @@ static uint64_t operations_so_far(const struct run *run) {
     return count;
 }
 
+void run_note_step(struct run *run) {
+    const struct step_plan *plan = &run->workers.plan;
+    const struct distribution *writes = &stream_recorder(&run->workers.streams[0])->step;
+    uint64_t p99_ns;
+    if (run->steps_measured > STEPS_DONE_MAX || !distribution_percentile_ns(writes, BY_COUNT, 990000, &p99_ns)) {
+        return;
+    }
+    text_printf(&run->steps_done, "%s%" PRIu64 ":%" PRIu32 ":%" PRIu64 ":%" PRIu64,
+                run->steps_done.length > 0 ? "," : "", plan->key.block_bytes, plan->key.load_point, p99_ns,
+                writes->max_ns);
+}
+
 static void put_progress(struct text *line, const struct run *run) {
     const struct step_plan *plan = &run->workers.plan;
     const struct distribution *writes = plan->key.step > 0 ? &stream_recorder(&run->workers.streams[0])->step : NULL;
@@ -60,6 +74,9 @@ static void put_progress(struct text *line, const struct run *run) {
                 operations_so_far(run));
     if (writes != NULL && distribution_percentile_ns(writes, BY_COUNT, 990000, &p99_ns)) {
         text_printf(line, " latency_p99_ns=%" PRIu64 " latency_max_ns=%" PRIu64, p99_ns, writes->max_ns);
+    }
+    if (run->steps_done.length > 0) {
+        text_printf(line, " done=%s", run->steps_done.bytes);
     }
     text_printf(line, " error=%d\n", run->failure.status != EXIT_MEASURED);
 }

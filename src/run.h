@@ -44,6 +44,7 @@ struct run {
     struct place_report places;
     struct progress progress;
     uint64_t progress_due_ns;           // when to write progress next while a job runs
+    struct text steps_done;             // what the progress says about the steps that have ended
     struct identity identity;
     struct backing backing;
     struct device_lock lock;
@@ -86,6 +87,9 @@ void run_note_stop(struct run *run);
 // Runs a job in the work thread and waits for it, while progress continues to be written. Sets thread_hangs if the run
 // should have ended patience_ns ago and the job is still running.
 void run_job(struct run *run, void (*work)(void *), void *argument, uint64_t patience_ns);
+
+// Adds the step that has ended to the progress.
+void run_note_step(struct run *run);
 
 // Does what is due every second: writes the progress, hands over rows to be written, and prints.
 void run_progress(void *run);

@@ -527,6 +527,7 @@ static void report_step(struct run *run) {
         run_note_stop(run);
     }
     run->steps_measured++;
+    run_note_step(run);
     each_operation(run, report_operation);
     report_workload(run);
 }

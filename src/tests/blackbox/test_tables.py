@@ -164,7 +164,7 @@ def what_a_killed_run_left_aside_is_named(place):
 @test
 def progress_is_one_line(place):
     progress = os.path.join(place.path, "progress")
-    process = place.start("--duration=2", "--progress=" + progress)
+    process = place.start("--bsize=4K,16K", "--duration=1", "--progress=" + progress)
     wait_until_measuring(place, process)
     result = place.finish(process)
     equal(result.status, 0, result.err)
@@ -172,8 +172,11 @@ def progress_is_one_line(place):
         lines = file.read().splitlines()
     equal(len(lines), 1)
     pairs = dict(word.split("=") for word in lines[0].split(" "))
-    equal((pairs["state"], pairs["percent"], pairs["error"], pairs["steps"]), ("finished", "100.0", "0", "1"))
+    equal((pairs["state"], pairs["percent"], pairs["error"], pairs["steps"]), ("finished", "100.0", "0", "2"))
     assert int(pairs["writes"]) > 0
+    rows = [result.all(step) for step in (1, 2)]
+    columns = ("block_size_bytes", "load_point", "latency_p99_ns", "latency_max_ns")
+    equal(pairs["done"], ",".join(":".join(row[name] for name in columns) for row in rows))
     with open(progress, "w") as file:
         file.write("precious")
     refused = place.logdisk("--duration=1", "--progress=" + progress)
