@@ -8,6 +8,7 @@ the host, and cleans up on the host."""
 from __future__ import annotations
 
 import datetime
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -130,6 +131,7 @@ class ActionModule(RemoteAction):
             "volumes": volumes,
             "shown": shown,
             "problems": problems,
+            **({} if silent else {"answered_epoch_s": time.time()}),
         }
         going_on = [each["state"] for each in volumes.values() if each["state"] != FINISHED]
         if going_on:

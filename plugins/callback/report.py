@@ -13,7 +13,7 @@ description:
   - If a run ended before its gate, renders the report from the records that exist.
   - Prints a warning for each host variable whose name is almost that of an option.
   - If a run was refused, prints the reason. If a run was interrupted, prints the commands to end it and to collect its
-    results.
+    results, and the page in its run directory shows that it was interrupted.
   - The callback never changes the exit status of a run.
 version_added: 1.0.0
 author: mqops contributors (@mqops)
@@ -33,10 +33,11 @@ from ansible import constants
 from ansible.plugins.callback import CallbackBase
 
 from ..plugin_utils._fleet import progress
-from ..plugin_utils._fleet.follow_up import commands, without_results
+from ..plugin_utils._fleet.follow_up import commands, playbooks_in, without_results
 from ..plugin_utils._fleet.progress import say
 from ..plugin_utils._kubernetes.manifests import follow_up
 from ..plugin_utils._run.directory import RunDirectory
+from ..plugin_utils._run.environment import as_started
 from ..plugin_utils._run.kinds import DEFAULT, Kind
 from ..plugin_utils._run.run_files import RunDirectoryError
 
@@ -157,7 +158,17 @@ class CallbackModule(CallbackBase):
         normally."""
         for path in self._paths:
             if progress.first_to_say(path):
-                say(self._display, "\n" + self._follow_up(path))
+                follow_up = self._follow_up(path)
+                say(self._display, "\n" + follow_up)
+                self._end_page(path, follow_up)
+
+    def _end_page(self, path: str, follow_up: str) -> None:
+        from ..plugin_utils._report.live_page import write_interruption
+
+        try:
+            write_interruption(path, as_started(follow_up, playbooks_in()))
+        except (OSError, RunDirectoryError) as error:
+            self._display.warning(f"the page that shows the progress cannot be replaced: {error}")
 
     def _follow_up(self, path: str) -> str:
         if self._in_clusters:

@@ -107,6 +107,7 @@ def collect(p, volume):
         return dict(
             state=state,
             start=run.read_start(),
+            progress=progress_of(run),
             removed=run.removed(),
             tables=dict((name, content) for name, content in tables.items() if content is not None),
         )
@@ -117,11 +118,16 @@ def collect(p, volume):
     return dict(state=state, error="this host has no state of the run %s: measure it again" % p["run_id"])
 
 
+def progress_of(run):
+    """Return the progress that the tester of a run last reported."""
+    pairs = (item.partition("=") for item in run.read_text("progress", 4096).split() if "=" in item)
+    return dict((key, value) for key, dummy, value in pairs)
+
+
 def status(p, volume):
     """Return the state of a volume, and the progress that its tester reports."""
     run = _runs.Run(p["state_dir"], p["run_id"], volume)
-    pairs = (item.partition("=") for item in run.read_text("progress", 4096).split() if "=" in item)
-    return dict(state=run.state(), progress=dict((key, value) for key, dummy, value in pairs))
+    return dict(state=run.state(), progress=progress_of(run))
 
 
 def of_each(ask, p):

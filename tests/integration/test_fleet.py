@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A fleet with problems: hosts that die, hang and come back while they measure, and a controller that fails."""
 
+import html
 import json
 import os
 import re
@@ -221,11 +222,15 @@ def test_an_interrupt_says_how_to_go_on(start: Start, controller: Controller, tm
     at_start, at_interrupt = said.split("User interrupted execution")
     stop, collect = re.findall(r"^ +(ansible-playbook .*)$", at_interrupt, re.MULTILINE)
     assert [stop, collect] == re.findall(r"^ +(ansible-playbook .*)$", at_start, re.MULTILINE)
+    page = controller.directory / "reports" / "latest" / "index.html"
+    interrupted = page.read_text()
+    assert "<strong>interrupted</strong>" in interrupted and html.escape(stop) in interrupted
     assert bed["h1"].pids("logdisk")
     assert controller.command(stop).status == 0
     collected = controller.command(collect, "-e", "workspace_path=/fut/logdisk")
     assert collected.status == 2
     assert collected.certification.records["h1"]["verdict"] == "inconclusive"
+    assert "interrupted</strong>" not in page.read_text()
     assert left_on(bed["h1"]) == []
 
 

@@ -11,7 +11,7 @@ import multiprocessing
 import os
 import textwrap
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import Any
 
@@ -21,12 +21,13 @@ from ...module_utils import _units
 from .._run.environment import as_started
 from .._run.record import host_label
 from .._run.shapes import as_dict
+from .finished_steps import new_lines, number, worst_p99_ns
 from .follow_up import playbooks_in
 from .schedule import ENDED
 
 LINE_INTERVAL_S = 30.0
 """Plain lines are printed at most this often."""
-MOST_LINES = 8
+MOST_LINES = 3
 """How many plain lines a run prints until its expected end. Long runs print them less often."""
 WIDEST = 200
 """The largest number of characters of a line of text."""
@@ -130,7 +131,7 @@ def fleet_line(statuses: Mapping[str, Mapping[str, Any]], left_s: float, passed_
     done = sum(volume["state"] in ENDED for volume in volumes.values())
     by_now = 100 * min(0.99, max(0.0, passed_share))
     percent = [
-        100.0 if volume["state"] in ENDED else max(by_now, _number(volume, "percent") or 0.0)
+        100.0 if volume["state"] in ENDED else max(by_now, number(volume, "percent") or 0.0)
         for volume in volumes.values()
     ]
     parts = [
@@ -142,7 +143,7 @@ def fleet_line(statuses: Mapping[str, Mapping[str, Any]], left_s: float, passed_
     if silent:
         parts.append(f"{silent} did not answer")
     worst = max(
-        ((_number(volume, "latency_p99_ns") or 0.0, label) for label, volume in volumes.items()),
+        ((worst_p99_ns(volume), label) for label, volume in volumes.items()),
         default=(0.0, ("", "")),
     )
     if worst[0] > 0:
@@ -166,11 +167,11 @@ def line_times(now: float, wake: float, start: float, end: float, first: bool) -
     """Return the times until ``wake`` at which plain lines are due: at once for the first wait of a sweep, and then at
     equal intervals after its start."""
     interval = max(LINE_INTERVAL_S, (end - start) / MOST_LINES)
-    number = max(1, math.ceil(((now + interval if first else now) - start) / interval))
+    count = max(1, math.ceil(((now + interval if first else now) - start) / interval))
     due = [now] if first else []
-    while (moment := start + number * interval) < wake:
+    while (moment := start + count * interval) < wake:
         due.append(moment)
-        number += 1
+        count += 1
     return due
 
 
@@ -203,23 +204,42 @@ def show(
         _rewrite(display, "")
 
 
+def show_finished(
+    display: Any,
+    statuses: Mapping[str, Mapping[str, Any]],
+    schedule: Mapping[str, Mapping[str, float]],
+    told: Collection[str],
+) -> list[str]:
+    """Print a line for each step that has finished since the lines in ``told``, unless no progress is to be shown.
+    Returns the complete list for the next call."""
+    starts = {host: times["start_epoch_s"] for host, times in schedule.items()}
+    lines = {} if shown_as == NONE else new_lines(statuses, starts, told)
+    for line in lines.values():
+        say(display, line)
+    return [*told, *lines]
+
+
 def _rewrite(display: Any, line: str) -> None:
     _printer(display)("\r\033[K" + line, newline=False, screen_only=True)
-
-
-def _number(volume: Mapping[str, Any], key: str) -> float | None:
-    progress = volume.get("progress")
-    try:
-        number = float(progress[key]) if isinstance(progress, Mapping) else None
-    except (KeyError, TypeError, ValueError):
-        return None
-    return number if number is not None and math.isfinite(number) else None
 
 
 COLLECTED = "collected"
 """The key that the status of a host has after its tables were collected. Its value contains the names of the volumes
 that sent tables."""
 FINISHED, UNKNOWN, RUNNING = "finished", "unknown", "running"
+SHOWN = (
+    "state",
+    "percent",
+    "block_size_bytes",
+    "load_point",
+    "latency_p99_ns",
+    "latency_max_ns",
+    "done",
+    "error",
+)
+"""What is kept of the progress that a tester reports."""
+LONGEST_VALUE = 4096
+"""The largest number of characters of each of these values that are kept."""
 
 
 def host_status(host: str, run_id: str, answer: Mapping[str, Any]) -> dict[str, Any]:
@@ -235,6 +255,7 @@ def host_status(host: str, run_id: str, answer: Mapping[str, Any]) -> dict[str, 
         "state": "",
         "volumes": {str(name): _volume_status(as_dict(volume)) for name, volume in volumes.items()},
         "reason": str(answer.get("reason") or ""),
+        "answered_epoch_s": time.time(),
     }
     status["state"] = _state([volume["state"] for volume in status["volumes"].values()])
     if "ansible_facts" in answer:  # the interpreter that Ansible itself discovered on the host
@@ -258,7 +279,10 @@ def unanswered(known: Mapping[str, Any], reason: str) -> dict[str, Any]:
 
 def _volume_status(volume: Mapping[str, Any]) -> dict[str, Any]:
     progress = as_dict(volume.get("progress"))
-    return {"state": str(volume.get("state")), "progress": {str(key): str(value) for key, value in progress.items()}}
+    return {
+        "state": str(volume.get("state")),
+        "progress": {key: str(progress[key])[:LONGEST_VALUE] for key in SHOWN if key in progress},
+    }
 
 
 def _state(states: list[str]) -> str:

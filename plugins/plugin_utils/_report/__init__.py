@@ -12,19 +12,20 @@ import os
 from collections.abc import Iterator
 
 from ...module_utils._command_lines import extra_variable
-from .._records.fleet import REPORT, judge_run
 from .._run.directory import RunDirectory
 from .._run.environment import as_started, vanishes
 from .._run.files import read_file, write_text
-from .._run.names import SIGNATURE, SUMMARY
-from .formats import RENDERERS
-from .model import build_model
+from .._run.names import INDEX, SIGNATURE, SUMMARY
 
 _MAX_SUMMARY_BYTES = 1 << 20
 
 
 def render(run_directory: RunDirectory) -> dict[str, str]:
     """Write every file of the report, summary.txt last; returns their absolute paths by name. Raises OSError."""
+    # Imported only here, because the page of a run in progress needs none of it, and Ansible compiles it each time.
+    from .formats import RENDERERS
+    from .model import build_model
+
     paths = {name: os.path.join(run_directory.path, name) for name in RENDERERS}
     with contextlib.suppress(FileNotFoundError):
         os.unlink(paths[SUMMARY])
@@ -39,6 +40,8 @@ def finish(run_directory: RunDirectory) -> None:
     if os.path.lexists(os.path.join(run_directory.path, SUMMARY)):
         return
     if run_directory.verdict() is None:
+        from .._records.fleet import REPORT, judge_run
+
         judge_run(run_directory, REPORT)
     render(run_directory)
 
@@ -59,7 +62,7 @@ def _places(run_directory: RunDirectory, url: str, kept: bool) -> Iterator[str]:
         report_run = extra_variable("report_run", run_directory.run["run_id"])
         yield f"kept     in the history: playbooks/report.yml {report_run} brings the report back"
     if not vanishes(run_directory.path):
-        yield f"report   {os.path.join(run_directory.path, 'index.html')}"
+        yield f"report   {os.path.join(run_directory.path, INDEX)}"
         if os.path.lexists(os.path.join(run_directory.path, SIGNATURE)):
             yield f"signed   {os.path.join(run_directory.path, SIGNATURE)}"
     elif not url and not kept:

@@ -37,11 +37,14 @@ def render_part(name: str, **variables: Any) -> Markup:
     return Markup(_ENVIRONMENT.get_template(name).render(**variables))
 
 
-def render_page(name: str, styles: Iterable[str], footer: str, **variables: Any) -> Iterator[str]:
+def render_page(
+    name: str, styles: Iterable[str], footer: str, scripted: str = "page.js", **variables: Any
+) -> Iterator[str]:
     """Yield the text of a self-contained page, whose template extends page/frame.html.j2; ``styles`` are added to
-    page/page.css. ``footer`` is printed at the bottom of each sheet, beside the page number."""
+    page/page.css, and ``scripted`` is its script. ``footer`` is printed at the bottom of each sheet, beside the page
+    number."""
     style = "".join(read_resource(f"page/{style}") for style in ("page.css", *styles))
-    script = read_resource("page/page.js")
+    script = read_resource(f"page/{scripted}")
     digest = "sha256-" + base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
     return render_template(
         name,

@@ -51,6 +51,12 @@ class Kind:
     profile_key: str = ""
     """The key of a profile's section about runs of this kind; empty if there is none. ``criteria`` reads it."""
 
+    in_progress: str = "running"
+    """What a run of this kind does until it is judged, in one or two words."""
+
+    is_polled: bool = False
+    """Whether the hosts of such a run are polled in rounds. Otherwise, its page is not updated until its end."""
+
     plan_fact: str = ""
     """The fact that holds the plan of a host: the volumes and the values of the options, or the problem with them."""
 
@@ -172,6 +178,8 @@ DEFAULT: Kind = Kind(
     folder="measurement",
     name="measurement",
     facets=("opening", "memory", "view"),
+    in_progress="measuring",
+    is_polled=True,
     plan_fact="sweep_plan",
     agreed_on=("gate_", "sweep_"),
     tests_storage=True,
@@ -190,6 +198,8 @@ OBSERVATION = Kind(
     facets=("criteria", "opening", "memory", "view"),
     data_key="observation",
     profile_key="observations",
+    in_progress="observing",
+    is_polled=True,
     plan_fact="observe_plan",
     variables=("gate_", "observe_"),
     is_remembered=True,
@@ -215,6 +225,7 @@ POWER_CUT = Kind(
     facets=("criteria", "english", "memory", "view"),
     data_key="durability",
     profile_key="durability",
+    in_progress="cutting power",
     plan_fact="power_cut_plan",
     agreed_on=("gate_", "cut_"),
     variables=("gate_", "cut_", "workspace_", "tester_", "sweep_state_dir"),
@@ -246,6 +257,7 @@ LOCKS = Kind(
     facets=("criteria", "english", "opening", "memory", "view"),
     data_key="locks",
     profile_key="locks",
+    in_progress="testing locks",
     plan_fact="locks_plan",
     variables=("gate_", "locks_", "workspace_", "tester_", "sweep_state_dir"),
     is_remembered=True,

@@ -24,6 +24,8 @@ ORDER = "order.json"
 SAMPLES = "samples.jsonl"
 VOLUMES = "volumes.json"
 DISCOVERED = "workspace_volumes.yml"
+INDEX = "index.html"
+"""The page of the report. Until the run has been judged, it shows the progress."""
 SUMMARY = "summary.txt"
 """The file of the report that is written last. If it exists, the report is complete and up to date."""
 

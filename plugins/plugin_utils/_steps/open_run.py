@@ -45,15 +45,16 @@ from .._judge.profile_reader import load_profile
 from .._option_meanings import PROFILES
 from .._options.table import RUN, names_of
 from .._records.host import collection_version
+from .._report.live_page import write_opening
 from .._run.definitions import DefinitionError
 from .._run.directory import RunDirectory
-from .._run.environment import REPORTS, report_directory
+from .._run.environment import REPORTS, report_directory, vanishes
 from .._run.files import absolute
 from .._run.findings import Finding
 from .._run.host_settings import CERTIFICATES, LAST, of_hosts, parameters_of_hosts
 from .._run.kinds import DEFAULT, KINDS, Kind
 from .._run.moment import utc_now
-from .._run.names import new_run_id
+from .._run.names import INDEX, new_run_id
 from .._run.run_files import RunDirectoryError
 from .._run.verdicts import UNQUALIFIED
 from .._run.words import words_of
@@ -130,9 +131,21 @@ class Step(ControllerAction):
             [f"In this slice, no host matches {shown(expected.unmatched)} of the limit."] if expected.unmatched else []
         )
         announced = kind.opening.announced(settings, plans, self._task.check_mode)
-        say(self._display, "\n".join([f"logdisk: run {run['run_id']}", *elsewhere, *announced]))
+        page = [] if self._task.check_mode else self._page(directory, announced)
+        say(self._display, "\n".join([f"logdisk: run {run['run_id']}", *page, *elsewhere, *announced]))
         key = {"schema": SCHEMA, "kind": "run", "run_id": run["run_id"], "path": directory.path}
         return {"problems": [], "run": opened, "logdisk": key}
+
+    def _page(self, directory: RunDirectory, announced: list[str]) -> list[str]:
+        """Write the page that shows the progress. Returns the line that names it; none if it cannot be written, or if
+        it is deleted with the job."""
+        try:
+            write_opening(directory, announced)
+        except OSError as error:
+            self._display.warning(f"the page that shows the progress cannot be written: {error}")
+            return []
+        page = os.path.join(directory.path, INDEX)
+        return [] if vanishes(page) else [f"logdisk: progress, later the report: {page}"]
 
     def _run(
         self,

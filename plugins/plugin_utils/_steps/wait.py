@@ -10,10 +10,12 @@ import time
 from typing import Any
 
 from .._action_base import ControllerAction
-from .._fleet.progress import COLLECTED, show
+from .._fleet.progress import COLLECTED, show, show_finished
 from .._fleet.schedule import ENDED, MAX_POLLS, next_poll_s
 from .._history.store.history import STARTED
 from .._history.store.kept import keep_if_asked
+from .._report.live_page import write_round
+from .._run.directory import RunDirectory
 
 
 class Step(ControllerAction):
@@ -21,8 +23,9 @@ class Step(ControllerAction):
 
     ``hosts`` are the last statuses of the hosts. ``answers`` are what hosts answered since then, ignored for those in
     ``looked_at``. With ``everyone``, every host is polled each time, because observations that are not polled end.
-    Returns the hosts to poll (``look_at``), or one host to ``ask`` on behalf of all, the hosts that are ``given_up``,
-    and whether the expected end has passed (``over``).
+    ``started``: the hosts have just been started. ``told`` are the lines about finished steps so far. Replaces the page
+    that shows the progress. Returns the hosts to poll (``look_at``), or one host to ``ask`` on behalf of all, the hosts
+    that are ``given_up``, and whether the expected end has passed (``over``).
     """
 
     stage = "sweep"
@@ -33,13 +36,15 @@ class Step(ControllerAction):
         "interval_s": {"type": "float", "default": 30},
         "polls": {"type": "int", "default": 0},
         "looked_at": {"type": "list", "elements": "str", "default": []},
-        "run_path": {"type": "str"},
+        "run_path": {"type": "str", "required": True},
+        "started": {"type": "bool", "default": False},
+        "told": {"type": "list", "elements": "str", "default": []},
         "everyone": {"type": "bool", "default": False},
         "answers": {"type": "dict", "default": {}},
     }
 
     def answer(self, options: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        if options["run_path"]:
+        if options["started"]:
             # The orders are kept, because they are needed to collect the tables even if this controller is lost.
             problem = keep_if_asked(options["run_path"], STARTED)
             if problem:
@@ -51,6 +56,7 @@ class Step(ControllerAction):
         asked = [name for name in pending if name in options["answers"] and name not in options["looked_at"]]
         answers = {name: options["answers"][name] for name in asked}
         result = {"over": True, "ask": "", "look_at": [], "given_up": [], "polls": polls, "answers": answers}
+        result["told"] = options["told"]
         if not pending:
             return result
         end_epoch_s, give_up_epoch_s = (
@@ -64,7 +70,10 @@ class Step(ControllerAction):
             now, left = time.time(), MAX_POLLS - polls
             since = early_since(early, now)
             sleep_s = next_poll_s(now, end_epoch_s, give_up_epoch_s, options["interval_s"], left, since)
-            show(self._display, {**statuses, **answers}, sleep_s, start_epoch_s, end_epoch_s, first=not polls)
+            known = {**statuses, **answers}
+            result["told"] = show_finished(self._display, known, schedule, options["told"])
+            self._write_page(options["run_path"], known, schedule, now + sleep_s)
+            show(self._display, known, sleep_s, start_epoch_s, end_epoch_s, first=not polls)
         now = time.time()
         over = now >= end_epoch_s
         # Polling one host at a time is enough to notice that a run was stopped, but not that one of several hosts has
@@ -80,6 +89,13 @@ class Step(ControllerAction):
             "given_up": [name for name in pending if now >= schedule[name]["give_up_epoch_s"]],
             "polls": polls + 1,
         }
+
+    def _write_page(self, run_path: str, statuses: dict[str, Any], schedule: dict[str, Any], wake: float) -> None:
+        """Replace the page that shows the progress. The run continues without it."""
+        try:
+            write_round(RunDirectory.open(run_path), statuses, schedule, wake)
+        except Exception as error:  # hosts are measuring, and no problem with a page may end that
+            self._display.warning(f"the page that shows the progress cannot be written: {error}")
 
 
 def early_since(starts: dict[str, float], now: float) -> float:

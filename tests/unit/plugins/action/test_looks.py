@@ -28,6 +28,7 @@ def waited(monkeypatch):
         monkeypatch.setattr(
             wait, "show", lambda display, statuses, sleep_s, *times, first: clock.__setitem__(0, clock[0] + sleep_s)
         )
+        monkeypatch.setattr(wait.Step, "_write_page", lambda *arguments: None)
         plugin = wait.Step.__new__(wait.Step)
         plugin._display = None
         hosts = [{"host": name, **status} for name, status in statuses.items()]
@@ -37,7 +38,9 @@ def waited(monkeypatch):
             "interval_s": 30.0,
             "polls": 0,
             "looked_at": [],
-            "run_path": None,
+            "run_path": "",
+            "started": False,
+            "told": [],
             "everyone": False,
             "answers": {},
         }

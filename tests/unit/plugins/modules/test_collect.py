@@ -87,6 +87,8 @@ def test_whoever_follows_a_run_gets_no_tables_before_all_volumes_have_ended(run)
     assert list(asked(False)["other"]["tables"]) == ["run.csv"]
     Path(run.tables_path, "run.csv").write_text("key,value\n")
     assert all(list(volume["tables"]) == ["run.csv"] for volume in asked(True).values())
+    # The page of the run shows the finished steps of this volume until the others have ended, too.
+    assert asked(True)["log"]["progress"] == {"state": "measuring", "percent": "50.0"}
 
 
 def test_the_tables_come_with_whether_anything_else_is_left(run):
