@@ -93,13 +93,13 @@ def shown_estimates(host: Host) -> ShownEstimates | None:
 _MARKS = "abcd"
 
 
-def estimate_section(host: Host) -> dict[str, Any] | None:
+def estimate_section(host: Host, is_full: bool = True) -> dict[str, Any] | None:
     """Return the estimates of a volume under the names that page/estimates.html.j2 uses, or None if nothing wrote to a
-    log. The report of a large fleet shows only the sentence about the line and the headroom."""
+    log. Unless it is full, it contains only the sentence about the line and the headroom."""
     basis = host.basis
     if basis is None:
         return None
-    shown = shown_estimates(host) if host.intervals else None
+    shown = shown_estimates(host) if host.intervals and is_full else None
     return {
         "line": _line_text(basis),
         "headroom": _headroom(host, basis),

@@ -123,7 +123,7 @@ def _write(directory: RunDirectory, figures: Markup, *, now: float, **told: Any)
     pieces = render_page(
         "live.html.j2",
         styles=["live.css"],
-        scripted="live.js",
+        scripts=("live.js",),
         footer=f"Run {run['run_id']}",
         run=run,
         kind=directory.kind,

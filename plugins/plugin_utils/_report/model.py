@@ -169,11 +169,13 @@ class Host:
     ``decisive`` holds, for each element of ``limits``, the rows that have its verdict (none if the verdict is pass).
     ``volume_class`` is the name of the class of similar volumes. ``valid_until`` is the last day of its certificate,
     and ``certificate`` is the SHA-256 of the certificate; both are empty if there is none. ``comparison`` is the result
-    of the comparison with its baseline, empty if none was requested. ``stall_period`` is the interval between stalls;
+    of the comparison with its baseline, empty if none was requested. ``previous`` holds the figures of the previous run of the volume,
+    empty if there is none. ``stall_period`` is the interval between stalls;
     empty if the stalls were not regular or were not examined. ``options`` are those that the tester repeated in
     run.csv, and ``method`` names the version of the tester; both are empty if nothing was measured. ``spans`` holds,
     for each element of ``limits``, the rows that it judges. ``distributions`` (the counts of operations by upper bound
-    for each load point and series), ``stalls`` (the slowest operations) and ``fidelity`` (the requested and achieved
+    for each load point and series), ``stalls`` (the slowest operations), ``slow_counts`` (of
+    the operations above thresholds by second) and ``fidelity`` (the requested and achieved
     values of streams) are for charts and empty in a large fleet. ``basis`` is the basis of estimates for the volume,
     or None if nothing wrote to a log. ``headroom`` compares the load that the volume carries with its target. If the
     volume has a target but no headroom, ``no_headroom`` contains the reason. ``capacity`` is None if only one load was
@@ -203,6 +205,7 @@ class Host:
     valid_until: str = ""
     certificate: str = ""
     comparison: dict[str, Any] = field(default_factory=dict)
+    previous: dict[str, Any] = field(default_factory=dict)
     own: dict[str, Any] = field(default_factory=dict)
     recorded_notes: list[str] = field(default_factory=list)
     leftovers: list[str] = field(default_factory=list)
@@ -215,6 +218,7 @@ class Host:
     spans: list[Span] = field(default_factory=list)
     distributions: dict[tuple[int, Series], list[tuple[int, int]]] = field(default_factory=dict)
     stalls: list[dict[str, Any]] = field(default_factory=list)
+    slow_counts: dict[tuple[Any, ...], dict[int, dict[int, int]]] = field(default_factory=dict)
     initial_write: tuple[float, float] | None = None
     basis: Basis | None = None
     headroom: Headroom | None = None
@@ -587,6 +591,7 @@ class _Reader:
             if record.facts and not kind.is_live
             else "",
             comparison=_safe(record.comparison or {}),
+            previous=_safe(self._run_directory.previous.read(folder) or {}) if folder and self._charted else {},
             own=_safe(record.kind_data or {}),
             leftovers=_safe(entry["leftovers"]),
             decisive=[_decisive(group) for group in groups],
@@ -615,7 +620,7 @@ class _Reader:
             host.valid_until = valid_until if _DAY.match(str(valid_until)) else ""
 
     def _add_tables(self, host: Host, record: HostRecord) -> None:
-        detailed = ["intervals.csv", "histogram.csv", "fidelity.csv"] if self._charted else []
+        detailed = ["intervals.csv", "histogram.csv", "over.csv", "fidelity.csv"] if self._charted else []
         wanted = [
             "run.csv",
             "results.csv",
@@ -677,6 +682,7 @@ def _add_charted(host: Host, tables: Tables) -> None:
             if series:
                 host.distributions[load, series] = counts
         host.stalls = tables.stalls
+        host.slow_counts = tables.slow_counts()
         host.fidelity = tables.fidelity
     except TablesError as error:
         host.notes.append(printable(f"Some charts are left out: {error}"))

@@ -38,13 +38,17 @@ def render_part(name: str, **variables: Any) -> Markup:
 
 
 def render_page(
-    name: str, styles: Iterable[str], footer: str, scripted: str = "page.js", **variables: Any
+    name: str,
+    styles: Iterable[str],
+    footer: str,
+    scripts: Iterable[str] = ("page.js", "closer.js"),
+    **variables: Any,
 ) -> Iterator[str]:
     """Yield the text of a self-contained page, whose template extends page/frame.html.j2; ``styles`` are added to
-    page/page.css, and ``scripted`` is its script. ``footer`` is printed at the bottom of each sheet, beside the page
+    page/page.css, and ``scripts`` are its scripts. ``footer`` is printed at the bottom of each sheet, beside the page
     number."""
     style = "".join(read_resource(f"page/{style}") for style in ("page.css", *styles))
-    script = read_resource(f"page/{scripted}")
+    script = "".join(read_resource(f"page/{each}") for each in scripts)
     digest = "sha256-" + base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
     return render_template(
         name,

@@ -9,7 +9,7 @@
     <base>/<run id>/hosts/<safe host>/workspace_volumes.yml, if its volumes were discovered: the plan as
         variables of the host, for people
     <base>/<run id>/hosts/<safe host>/<safe volume>/order.json, record.json, comparison.json,
-        power_cuts.json, certificate.json and the tester's tables, bytes unchanged
+        power_cuts.json, previous.json, certificate.json and the tester's tables, bytes unchanged
     <base>/<run id>/hosts/<safe host>/<safe volume>/samples.jsonl, if a queue manager was observed: the output
         of the source, bytes unchanged
     <base>/<run id>/hosts/<safe host>/<safe volume>/acknowledged-<number>.txt of each power cut: the writes that
@@ -35,7 +35,19 @@ from .files import LARGE_RUN_HOSTS, replace_link, write_file
 from .findings import is_finding
 from .kinds import CHECK_MODE, DEFAULT, KINDS, Kind, kind_of
 from .moment import utc_now
-from .names import COMPARISON, HOSTS, MANIFEST, POWER_CUTS, RUN, VERDICT, is_run_id, latest, new_run_id, volume_folder
+from .names import (
+    COMPARISON,
+    HOSTS,
+    MANIFEST,
+    POWER_CUTS,
+    PREVIOUS,
+    RUN,
+    VERDICT,
+    is_run_id,
+    latest,
+    new_run_id,
+    volume_folder,
+)
 from .orders import Certificates, Orders, Samples, StoredResults, Volumes
 from .records import Records
 from .run_files import (
@@ -109,6 +121,7 @@ class RunDirectory:
         self.samples = Samples(self._files)
         self.comparisons = StoredResults(self._files, COMPARISON, "The comparison")
         self.power_cuts = StoredResults(self._files, POWER_CUTS, "What is known about power cuts")
+        self.previous = StoredResults(self._files, PREVIOUS, "The previous run")
         self.certificates = Certificates(self._files)
 
     @classmethod

@@ -17,11 +17,14 @@ from typing import Any
 from .files import SUFFIX, read_either
 from .findings import UNREADABLE, finding
 from .moment import utc_now
-from .names import COMPARISON, HOSTS, POWER_CUTS, RECORD, is_table, safe_name, volume_folder
+from .names import COMPARISON, HOSTS, POWER_CUTS, PREVIOUS, RECORD, is_table, safe_name, volume_folder
 from .record import HostRecord, RecordError
 from .run_files import MAX_TABLE_BYTES, ChangedError, RunDirectoryError, RunFiles
 from .shapes import Run
 from .verdicts import ERROR
+
+_FROM_HISTORY = (COMPARISON, POWER_CUTS, PREVIOUS)
+"""What the history says about a record becomes obsolete with it."""
 
 
 class Records:
@@ -52,7 +55,7 @@ class Records:
         with self._files.writing(f"The record of {record.host!r}", folder):
             for name, content in tables.items():
                 self._files.write(folder, name, content)
-            self._files.remove(os.path.join(folder, COMPARISON), os.path.join(folder, POWER_CUTS))
+            self._files.remove(*(os.path.join(folder, name) for name in _FROM_HISTORY))
             self._write_file(folder, record)
         return folder
 
@@ -67,7 +70,7 @@ class Records:
         try:
             stored = {name.removesuffix(SUFFIX) for name in os.listdir(self._files.path(folder))}
             tables = filter(is_table, stored)
-            self._files.remove(*(os.path.join(folder, name) for name in (RECORD, COMPARISON, POWER_CUTS, *tables)))
+            self._files.remove(*(os.path.join(folder, name) for name in (RECORD, *_FROM_HISTORY, *tables)))
             self._files.outdate(folder)
         except OSError as error:
             raise RunDirectoryError(

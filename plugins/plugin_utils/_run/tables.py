@@ -338,6 +338,32 @@ class Tables:
         except ValueError as error:
             raise TablesError(f"histogram.csv has {error}.") from None
 
+    def slow_counts(self) -> dict[tuple[Any, ...], dict[int, dict[int, int]]]:
+        """Return over.csv for all workers together: the operations above each threshold in ns, by second, by step,
+        stream and operation; empty if there is no such table. Raises TablesError. Like ``distributions``, it reads a
+        long table without making a row of each line."""
+        if "over.csv" not in self._files:
+            return {}
+        columns = (*KEY_COLUMNS, "second", "over_ns", "operations")
+        header, *lines = lines_of("over.csv", self._files["over.csv"])
+        if len({*header}) != len(header) or not {*columns} <= {*header}:
+            raise TablesError("over.csv does not have the columns of counts.")
+        pick = itemgetter(*map(header.index, columns))
+        found: dict[tuple[str, str, str], dict[str, dict[int, int]]] = {}
+        try:
+            for step, _size, _load, stream, operation, worker, second, over_ns, count in map(pick, lines):
+                if worker == ALL_WORKERS:
+                    of_second = found.setdefault((step, stream, operation), {}).setdefault(second, {})
+                    of_second[read_integer(over_ns)] = read_integer(count)
+            return {
+                (read_integer(step), printable(stream), printable(operation)): {
+                    read_integer(second): counts for second, counts in seconds.items()
+                }
+                for (step, stream, operation), seconds in found.items()
+            }
+        except ValueError as error:
+            raise TablesError(f"over.csv has {error}.") from None
+
     def number(self, key: str) -> float | None:
         """Return a key of run.csv as a number, or None if it is absent, empty or not a plain number."""
         text = self.run.get(key, "")

@@ -13,6 +13,7 @@ from typing import Any, cast
 from ..._history.before import note_what_was_known
 from ..._history.certificate import Certificate, Entry
 from ..._history.compare.against_baseline import hold_against_baseline
+from ..._history.previous import note_previous
 from ..._history.result import PLAN, Result
 from ..._history.standing import look_up
 from ..._history.store.filing import make_certificate
@@ -39,6 +40,7 @@ class Memory(facets.Memory):
         """Note what the history contains about the volumes of a run. Raises OSError."""
         look_up(directory)
         note_what_was_known(directory)
+        note_previous(directory)
         return hold_against_baseline(directory)
 
     def certificate_of(self, directory: RunDirectory, folder: str, record: HostRecord) -> Certificate | None:

@@ -153,35 +153,57 @@ def room_for(labels: Iterable[str]) -> float:
 
 
 def text(name: str, x: float, y: float, words: str, anchor: str = "start") -> Markup:
-    return Markup('<text class="{}" x="{:.1f}" y="{:.1f}" text-anchor="{}">{}</text>').format(name, x, y, anchor, words)
+    return Markup('<text class="{}" x="{}" y="{}" text-anchor="{}">{}</text>').format(
+        name, short(x), short(y), anchor, words
+    )
 
 
-def path(name: str, drawn: str, *places: float) -> Markup:
+def short(value: float) -> str:
+    """Return a coordinate with at most one decimal."""
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def path(name: str, drawn: str, *places: float, values: Iterable[str] = (), subject: str = "") -> Markup:
     """Return a path from its CSS class, its course with placeholders, and the coordinates for these; nothing if the
-    course is empty."""
-    return Markup('<path class="{}" d="{}"/>').format(name, drawn.format(*places)) if drawn else Markup("")
+    course is empty. ``values`` are the texts that the page shows for its marks, one for each absolute M or L, and ``subject`` is what they have in
+    common."""
+    if not drawn:
+        return Markup("")
+    told = "|".join(each.replace("|", "/") for each in values)
+    return Markup('<path class="{}" d="{}"{}{}/>').format(
+        name,
+        drawn.format(*places),
+        Markup(' data-n="{}"').format(subject) if told and subject else "",
+        Markup(' data-v="{}"').format(told) if told else "",
+    )
 
 
 def upright_grid(axis: LogAxis, title: str, write: Callable[[float], str] = format_duration) -> Markup:
     """Return the grid of a vertical axis, whose values are formatted by a function."""
-    parts = [text("axis", 4, 12, title)]
-    for tick in axis.ticks():
-        y = axis.place(tick)
-        parts += [path("grid", "M{} {:.1f}H{}", LEFT, y, RIGHT), text("axis", LEFT - 5, y + 4, write(tick), "end")]
-    return joined(parts)
+    places = [(axis.place(tick), write(tick)) for tick in axis.ticks()]
+    lines = path("grid", "".join(f"M{LEFT} {short(y)}H{RIGHT}" for y, words in places))
+    return lines + text("axis", 4, 12, title) + _texts("end", ((LEFT - 5, y + 4, words) for y, words in places))
 
 
 def level_grid(ticks: Iterable[tuple[float, str]], title: str, bottom: float = BOTTOM) -> Markup:
     """Return the grid of a horizontal axis from places and their texts; texts that would touch the previous one are
     left out."""
-    parts, end = [text("axis", (LEFT + RIGHT) / 2, bottom + 32, title, "middle")], -math.inf
+    lines, texts, end = "", [((LEFT + RIGHT) / 2, bottom + 32, title)], -math.inf
     for x, words in ticks:
-        parts.append(path("grid", "M{:.1f} {:.0f}V{:.0f}", x, TOP, bottom))
+        lines += f"M{short(x)} {TOP}V{short(bottom)}"
         half = 3.8 * len(words)
         if x - half > end:
-            parts.append(text("axis", x, bottom + 15, words, "middle"))
+            texts.append((x, bottom + 15, words))
             end = x + half + 4
-    return joined(parts)
+    return path("grid", lines) + _texts("middle", texts)
+
+
+def _texts(anchor: str, texts: Iterable[tuple[float, float, str]]) -> Markup:
+    """Return the texts of an axis, given by their places and words."""
+    each = Markup('<text x="{}" y="{}">{}</text>')
+    return Markup('<g class="axis" text-anchor="{}">{}</g>').format(
+        anchor, joined(each.format(short(x), short(y), words) for x, y, words in texts)
+    )
 
 
 def lanes_grid(axis: LogAxis, bottom: float) -> Markup:
@@ -190,10 +212,17 @@ def lanes_grid(axis: LogAxis, bottom: float) -> Markup:
     return level_grid(ticks, "Latency, logarithmic", bottom=bottom)
 
 
-def line(name: str, points: Sequence[tuple[float, float | None]], dots: bool = False) -> Markup:
+def line(
+    name: str,
+    points: Sequence[tuple[float, float | None]],
+    dots: bool = False,
+    values: Iterable[str] = (),
+    subject: str = "",
+) -> Markup:
     """Return a line through points, and a mark at each of them if requested. The marks of a figure have the same shape
-    in every chart: p99 has full dots, the mean full squares, the maximum rings, and p50 hollow squares."""
-    drawn, marks = path(f"line {name}", course(points)), dots_course(points)
+    in every chart: p99 has full dots, the mean full squares, the maximum rings, and p50 hollow squares. ``values`` are
+    the texts for the known points, as for a path."""
+    drawn, marks = path(f"line {name}", course(points), values=values, subject=subject), dots_course(points)
     if dots:
         drawn += path(f"dots {name}", marks)
     return drawn + path(f"hole {name}", marks) if dots and name in HOLLOW else drawn
@@ -203,14 +232,14 @@ def course(points: Iterable[tuple[float, float | None]]) -> str:
     """Return the course of a line through points, with gaps where a height is unknown."""
     parts, pen = [], "M"
     for x, y in points:
-        parts += [f"{pen}{x:.1f} {y:.1f}"] if y is not None else []
+        parts += [f"{pen}{short(x)} {short(y)}"] if y is not None else []
         pen = "M" if y is None else "L"
     return "".join(parts)
 
 
 def dots_course(points: Iterable[tuple[float, float | None]]) -> str:
     """Return the course of a path with a mark at each point."""
-    return "".join(f"M{x:.1f} {y:.1f}h0" for x, y in points if y is not None)
+    return "".join(f"M{short(x)} {short(y)}h0" for x, y in points if y is not None)
 
 
 def thinned(items: Sequence[_Item], most: int = MOST_LINES) -> list[_Item]:

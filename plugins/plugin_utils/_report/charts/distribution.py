@@ -12,13 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from markupsafe import Markup
 
-from ....module_utils._units import format_duration
+from ....module_utils._units import format_count, format_duration
 from ..._english.phrases import capitalized
 from ..._run.words import Words
 from ..figures import colours_of, shown_loads, shown_series
 from ..model import Host
 from ..series import Series
-from .axes import LEFT, RIGHT, TOP, LogAxis, chart, lanes_grid, path, room_for, text
+from .axes import LEFT, RIGHT, TOP, LogAxis, chart, lanes_grid, path, room_for, short, text
 from .plot import Curve, Marks, Plot
 
 BEYOND = 10
@@ -26,7 +26,7 @@ BEYOND = 10
 
 _SHARES = {f"latency_p{100 * share:g}".replace(".", "_"): share for share in (0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999)}
 """The share of the writes that took no longer, by the metric of each percentile."""
-_STEPS_PER_DECADE = 10
+_STEPS_PER_DECADE = 4
 _BINS_PER_DECADE = 20
 _STRIP = 24
 
@@ -61,8 +61,8 @@ def percentile_points(counts: Counts) -> list[tuple[float, int]]:
     return list(zip(longer, quantile_ns(counts, (1 - share for share in longer)), strict=True))
 
 
-def distribution_charts(host: Host) -> list[Markup]:
-    """Return both charts for each load point that has a histogram."""
+def distribution_charts(host: Host, with_strips: bool = True) -> list[Markup]:
+    """Return both charts for each load point that has a histogram; without the strips if they are not wanted."""
     loads: dict[int, dict[Series, Counts]] = {}
     for (load, series), counts in host.distributions.items():
         loads.setdefault(load, {})[series] = counts
@@ -72,7 +72,7 @@ def distribution_charts(host: Host) -> list[Markup]:
         shown = {series: histograms[series] for series in shown_series(host, histograms)}
         text_of = host.words.load_text(load) if host.words.layout.over_load else f"{load} {host.words.load}"
         of_load = f", {text_of}" if len(loads) > 1 else ""
-        charts += [_percentiles(host, of_load, shown), _strips(host, of_load, shown)]
+        charts += [_percentiles(host, of_load, shown), *([_strips(host, of_load, shown)] if with_strips else [])]
     return [each for each in charts if each]
 
 
@@ -94,13 +94,20 @@ def _percentiles(host: Host, load: str, histograms: Mapping[Series, Counts]) -> 
                 [(1 / share, value) for share, value in points],
                 series.label,
                 colours[series],
+                subject=series.label,
             )
             for series, points in curves.items()
         ],
         marks=[
-            Marks("limit mark", "M{:.1f} {:.1f}m-12 0h24m-12 -5v10", [each for each in crosses if x.holds(each[0])])
+            Marks(
+                "limit mark",
+                "M{:.1f} {:.1f}m-12 0h24m-12 -5v10",
+                [each for each in crosses if x.holds(each[0])],
+                "limit",
+            )
         ],
         values=[value for dummy, value in limits],
+        write_x=lambda longer: f"{100 * (1 - 1 / longer):.{math.ceil(math.log10(longer) - 1.01) + 1}f} %",
     )
     words = _percentile_text(host.words, curves, limits)
     return plot.chart("percentiles", f"Percentiles{load}", words, (series.label for series in curves))
@@ -140,7 +147,8 @@ def _strips(host: Host, load: str, histograms: Mapping[Series, Counts]) -> Marku
     colours = colours_of(host, list(histograms))
     for number, (series, counts) in enumerate(histograms.items()):
         base = TOP + (_STRIP + 6) * (number + 1)
-        parts.append(_strip(colours[series], counts, x, base) + text("axis", LEFT - 5, base - 3, series.label, "end"))
+        strip = _strip(colours[series], counts, x, base, series.label, host.words.shown_operation)
+        parts.append(strip + text("axis", LEFT - 5, base - 3, series.label, "end"))
     middle = {series: quantile_ns(counts, (0.05, 0.95)) for series, counts in histograms.items() if counts}
     words = "; ".join(
         f"{series.label} {format_duration(low)} to {format_duration(high)}" for series, (low, high) in middle.items()
@@ -156,16 +164,20 @@ def _strips(host: Host, load: str, histograms: Mapping[Series, Counts]) -> Marku
     )
 
 
-def _strip(name: str, counts: Counts, x: LogAxis, base: float) -> Markup:
-    """Return the shape of a histogram on the logarithmic axis; the bin with the most writes is as high as the strip."""
+def _strip(name: str, counts: Counts, x: LogAxis, base: float, label: str, operation: str) -> Markup:
+    """Return the shape of a histogram on the logarithmic axis, as upright bars; the bin with the most writes is as high
+    as the strip."""
     bins: dict[int, int] = {}
     for upper, number in counts:
         place = math.floor(math.log10(max(upper, 1)) * _BINS_PER_DECADE)
         bins[place] = bins.get(place, 0) + number
     fullest = max(bins.values(), default=0)
-    course = []
+    course, values = [], []
     for place in sorted(bins) if fullest else ():
-        left, right = (x.place(10 ** (edge / _BINS_PER_DECADE)) for edge in (place, place + 1))
-        height = max(0.7, _STRIP * bins[place] / fullest)
-        course.append(f"M{left:.1f} {base}v{-height:.1f}H{right:.1f}V{base}z")
-    return path(f"fill {name}", "".join(course))
+        upper_ns = 10 ** ((place + 1) / _BINS_PER_DECADE)
+        middle = x.place(10 ** ((place + 0.5) / _BINS_PER_DECADE))
+        course.append(f"M{short(middle)} {short(base)}v{short(-max(0.7, _STRIP * bins[place] / fullest))}")
+        values.append(f"to {format_duration(upper_ns)}: {format_count(bins[place])}")
+    drawn = path(f"bars {name}", "".join(course), values=values, subject=f"{label}, {operation}s")
+    width = (x.last - x.first) / (x.high - x.low) / _BINS_PER_DECADE
+    return Markup('<g stroke-width="{}">{}</g>').format(short(width), drawn)

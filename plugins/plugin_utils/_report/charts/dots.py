@@ -114,6 +114,7 @@ def _dots(kind: str, title: str, words: str, lines: Sequence[tuple[str, Dots]]) 
         parts.append(text("axis", LEFT - 5, y + 4, name, "end"))
         parts.append(path("reach", "M{:.1f} {:.1f}H{:.1f}", min(places), y, max(places)))
         for colour in dict.fromkeys(each for each, dummy in dots):
-            marks = dict.fromkeys(f"M{x.place(value):.0f} {y:.0f}h0" for each, value in dots if each == colour)
-            parts.append(path(f"dots {colour}", "".join(marks)))
+            marks = {f"M{x.place(value):.0f} {y:.0f}h0": value for each, value in dots if each == colour}
+            values = map(format_duration, marks.values())
+            parts.append(path(f"dots {colour}", "".join(marks), values=values, subject=name))
     return chart(kind, title, words, parts, bottom + 42, left=room_for(name for name, dummy in lines))

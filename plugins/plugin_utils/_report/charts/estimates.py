@@ -20,7 +20,7 @@ from .plot import Curve, Marks, Plot
 if TYPE_CHECKING:
     from ..estimates import ShownEstimates
 
-_POINTS = 40
+_POINTS = 24
 _TICKS = (1, 10, 100, 1 << 10, 10 << 10, 100 << 10, 1 << 20, 10 << 20, 100 << 20)
 
 Estimates = list[tuple[float, Estimate]]
@@ -87,13 +87,15 @@ def _chart(
         points = [(size, estimated(estimate), not estimate.reservations) for size, estimate in curve]
         # The line is solid where the model is valid.
         lines += [
-            Curve(f"s{number}{' beyond' * beyond}", stretch, derived=True) for stretch, beyond in _stretches(points)
+            Curve(f"s{number}{' beyond' * beyond}", stretch, derived=True, subject=f"{format_count(count)} clients")
+            for stretch, beyond in _stretches(points)
         ]
         marks.append(
             Marks(
                 f"dots s{number}",
                 "M{:.1f} {:.1f}h0",
                 [(size, value) for (size, by), value in dots.items() if by == count],
+                f"{format_count(count)} clients, measured",
             )
         )
         names.append((f"s{number}", format_count(count), [(size, value) for size, value, holds in points]))
@@ -107,6 +109,8 @@ def _chart(
         courses=names,
         title=name,
         write=write,
+        unit=f" {name.replace('Thousand', 'thousand')}",
+        write_x=lambda size: format_size(round(size)),
     )
     beyond = any(estimate.reservations for curve in curves.values() for size, estimate in curve)
     more = (" Dotted: outside the range of the model." if beyond else "") + (

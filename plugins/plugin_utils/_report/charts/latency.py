@@ -66,8 +66,8 @@ def _size_chart(host: Host, load: str, rows: Sequence[Figures]) -> Markup:
     # Commits wait for writes whose sizes differ from those of the commits.
     fitted = None if host.words.operation else _fitted(lines["mean"])
     steps = [sizes[0] * (sizes[-1] / sizes[0]) ** (number / 24) for number in range(25)] if fitted else []
-    curves = [Curve(name, points, name, dots=True) for name, points in lines.items() if points]
-    curves += [Curve("mean reference", before, "before", "before")] if before else []
+    curves = [Curve(name, points, name, dots=True, subject=name) for name, points in lines.items() if points]
+    curves += [Curve("mean reference", before, "before", "before", subject="mean before")] if before else []
     curves += [Curve("fit", [(size, fitted.latency_ns(size)) for size in steps], derived=True)] if fitted else []
     plot = Plot(
         LogAxis.around(sizes, LEFT, RIGHT),
@@ -76,6 +76,7 @@ def _size_chart(host: Host, load: str, rows: Sequence[Figures]) -> Markup:
         curves,
         [level for level, words in bounds],
         first_on_top=True,
+        write_x=lambda size: size_text(int(size)),
     )
     (first, lowest), *dummy, (last, highest) = 2 * (lines["mean"] or next(filter(None, lines.values())))
     ends = f"{format_duration(lowest)} at {size_text(first)} and {format_duration(highest)} at {size_text(last)}"
@@ -176,12 +177,13 @@ def load_chart(host: Host, metric: str) -> Markup:
         f"Load in {host.words.loads}",
         [(load, str(load)) for load in loads],
         [
-            Curve(f"size {colours[series]}", points, series.label, colours[series], dots=True)
+            Curve(f"size {colours[series]}", points, series.label, colours[series], dots=True, subject=series.label)
             for series, points in curves.items()
         ],
         [level for level, words in bounds],
         passed=highest,
         title=kind.capitalize(),
+        write_x=lambda load: host.words.load_text(int(load)),
     )
     title = f"{f'Mean {kind}' if name == 'mean' else f'{name} of the {kind}'} over the load"
     return plot.chart(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from ....module_utils._units import format_duration
+from ....module_utils._units import format_duration, format_number
 from .axes import (
     BOTTOM,
     LEFT,
@@ -50,7 +50,8 @@ _Label = tuple[str, str, Sequence[_Place]]
 class Curve:
     """A line of a chart: its CSS class, its points in the units of the axes, the label at its end with its class, and
     whether each point has a mark. It has gaps where a height is None. A curve that is ``derived`` from other figures
-    ends where the vertical axis ends, and labels may cover it."""
+    ends where the vertical axis ends, and labels may cover it. If it has a ``subject``, the page can show the value of
+    each point under this name."""
 
     name: str
     points: Sequence[tuple[float, float | None]]
@@ -58,6 +59,7 @@ class Curve:
     label_name: str = ""
     dots: bool = False
     derived: bool = False
+    subject: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +75,13 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """Marks of one CSS class: the shape of each, with placeholders for its coordinates, and where they are."""
+    """Marks of one CSS class: the shape of each, with placeholders for its coordinates, and where they are. Their
+    values have a ``subject``, as those of a curve."""
 
     name: str
     shape: str
     points: Sequence[Point]
+    subject: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +89,7 @@ class Plot:
     """A chart over an x axis. ``ticks`` are values of the axis with their texts. ``courses`` are the names of curves,
     each with its CSS class and the points beside which it may be. ``passed`` is the x value up to which loads passed.
     The vertical axis contains all curves, limits and marks, and ``values``. If ``first_on_top``, the first curve covers
-    the others.
+    the others. ``write`` and ``write_x`` format values of the axes; ``unit`` follows values that are written without one. ``beneath`` draws what is under the lines.
     """
 
     x: Axis
@@ -101,6 +105,9 @@ class Plot:
     write: Callable[[float], str] = format_duration
     first_on_top: bool = False
     bottom: float = BOTTOM
+    unit: str = ""
+    write_x: Callable[[float], str] = format_number
+    beneath: Callable[[LogAxis], Markup] | None = None
 
     def chart(self, kind: str, title: str, description: str, labels: Iterable[str] = ()) -> Markup:
         """Return the chart as an illustration, with room for the given labels at the ends of its lines."""
@@ -110,7 +117,10 @@ class Plot:
         """Return the parts of the picture, those on top last."""
         y = self._upright_axis()
         places = [self._places(y, curve.points, curve.derived) for curve in self.curves]
-        lines = [line(curve.name, points, curve.dots) for curve, points in zip(self.curves, places, strict=True)]
+        lines = [
+            line(curve.name, points, curve.dots, self._values(curve), curve.subject)
+            for curve, points in zip(self.curves, places, strict=True)
+        ]
         levels = [
             (level, self.x.place(level.first) - 6, self.x.place(level.last) + 6, y.place(level.value))
             for level in self.levels
@@ -129,17 +139,28 @@ class Plot:
         return [
             upright_grid(y, self.title, self.write),
             level_grid([(self.x.place(tick), words) for tick, words in self.ticks], self.x_title, bottom=self.bottom),
-            *(path(level.name, "M{0:.1f} {2:.1f}H{1:.1f}", *place) for level, *place in levels),
+            *([self.beneath(y)] if self.beneath else []),
+            *(path(level.name, "M{0:.1f} {2:.1f}H{1:.1f}", *place, values=[level.words]) for level, *place in levels),
             *(reversed(lines) if self.first_on_top else lines),
             *(line("passed", stroke) for stroke in strokes),
             *(
-                path(marks.name, "".join(marks.shape.format(*place) for place in self._places(y, marks.points)))
+                path(
+                    marks.name,
+                    "".join(marks.shape.format(*place) for place in self._places(y, marks.points)),
+                    values=self._values(marks),
+                    subject=marks.subject,
+                )
                 for marks in self.marks
             ),
             *(_passed_label(*strokes[0][0]) for dummy in strokes[:1]),
             labels_beside(beside, [*firm, *strokes, *(points for dummy, dummy, points in courses), *level_lines]),
             end_labels(ends, self.bottom),
         ]
+
+    def _values(self, drawn: Curve | Marks) -> list[str]:
+        """Return the texts of the known points of a curve or of marks; none if they have no subject."""
+        known = ((x, value) for x, value in drawn.points if value)
+        return [f"{self.write_x(x)}: {self.write(value)}{self.unit}" for x, value in known if drawn.subject]
 
     def _upright_axis(self) -> LogAxis:
         drawn = [each.points for each in (*self.curves, *self.marks) if not getattr(each, "derived", False)]

@@ -19,14 +19,16 @@ from ..._run.verdicts import FAIL, INCONCLUSIVE, PASS, WARN
 from ..causes.groups import causes
 from ..charts.fleet import MOST_STRIPS, fleet_chart
 from ..charts.latency import latency_charts
+from ..charts.seconds import ALL_STEPS, COLUMNS, FEWEST_STEPS, MOST_STEPS
 from ..folding import brief
 from ..headroom import share_text, worst_use_text
 from ..model import Host, Model
 from ..overview import counts_of, parameters_of, qualifies_of, steps_of, waivers_of
 from ..page.fleet import LEVELS, classes_of, filters_of, fleet_row, level, limit_use_of, strips_of
-from ..page.host import host_section
-from ..page.parts import CLASSES, SIGNS, badge, host_link, versions
+from ..page.host import Detail, host_section, raw_files
+from ..page.parts import CLASSES, SIGNS, anchor_of, badge, host_link, versions
 from ..template import render_page, render_part
+from .report_md import render as ticket_text
 
 FILE = "index.html"
 
@@ -40,6 +42,14 @@ remains below 2 MB."""
 LARGE = 100
 """A fleet of at least this many hosts is large: cells have no tooltips, and only the worst hosts are shown in
 detail."""
+ROOM_OF_CHARTED = 880_000
+"""The number of characters that the sections of hosts with charts may have together if the charts can have fewer
+columns, so that the page of 20 hosts remains below 1 MB."""
+ALL_COLUMNS = 5000
+"""The largest number of columns that all charts of a page can have together, unless each has the smallest number."""
+FULLY_CHARTED = 8
+"""The largest number of measured hosts for which every kind of chart is drawn. On a page of more hosts, estimates have
+only one sentence, and distributions only their percentiles and the heat maps."""
 SHOWN_CLASSES = 20
 SHOWN_CAUSES = 30
 SHOWN_NAMES = 200
@@ -54,6 +64,7 @@ def render(model: Model) -> Iterator[str]:
     shown = model.hosts[: min(SHOWN_HOSTS, MOST_CELLS // max(1, len(steps)))]
     sections, single = _sections(model, shown), len(model.hosts) == 1
     overview = _overview(model, shown, len(sections))
+    anchors = [anchor_of(host.host, host.volume) for host in model.hosts[: len(sections)]]
     return render_page(
         "index.html.j2",
         styles=["comparison.css", "host.css"],
@@ -72,7 +83,8 @@ def render(model: Model) -> Iterator[str]:
         waivers=waivers_of(model),
         badge=badge,
         brief=brief,
-        host_link=host_link,
+        host_link=lambda label, number: host_link(label, anchors[number - 1] if number else None),
+        ticket="".join(ticket_text(model)),
         printable=printable,
         classes=CLASSES,
         signs=SIGNS,
@@ -98,21 +110,51 @@ def _sections(model: Model, hosts: Sequence[Host]) -> list[Markup]:
     """Return the detailed sections of the first hosts, as many as there is room for."""
     sections: list[Markup] = []
     room = MOST_DETAILS if len(model.hosts) < LARGE else MOST_DETAILS_OF_LARGE
-    run_parameters, defaults = model.run.get("parameters") or {}, repeated_defaults()
-    for number, host in enumerate(hosts, 1):
-        view = host_section(host, number, len(model.hosts) == 1, run_parameters, defaults)
-        section = render_part("page/host.html.j2", host=view, model=model, badge=badge, brief=brief)
-        room -= len(section)
-        if room < 0 and sections:
-            break
-        sections.append(section)
+    section = _section_maker(model)
+    detail = _detail([host for host in hosts if host.intervals], section)
+    for host in hosts:
+        sections.append(section(host, detail))
+        room -= len(sections[-1])
+        if room < 0 and len(sections) > 1:
+            return sections[:-1]
     return sections
+
+
+def _section_maker(model: Model) -> Callable[[Host, Detail], Markup]:
+    """Return a function that renders the section of a host."""
+    parameters, defaults = model.run.get("parameters") or {}, repeated_defaults()
+
+    def section(host: Host, detail: Detail) -> Markup:
+        view = host_section(host, len(model.hosts) == 1, parameters, defaults, detail)
+        files = raw_files(model.path, host.folder)
+        return render_part("page/host.html.j2", host=view, files=files, model=model, badge=badge, brief=brief)
+
+    return section
+
+
+def _detail(charted: Sequence[Host], section: Callable[[Host, Detail], Markup]) -> Detail:
+    """Return how much is drawn of each host whose tables were read. The first one, which is among the worst, shows how
+    much room they need."""
+    if not charted:
+        return Detail()
+    steps = max(FEWEST_STEPS, min(MOST_STEPS, ALL_STEPS // len(charted)))
+    charts = len(charted) * min(steps, len({row["step"] for row in charted[0].intervals}))
+    *larger, smallest = (each for each in COLUMNS if each <= max(COLUMNS[-1], ALL_COLUMNS // charts))
+    is_full = len(charted) <= FULLY_CHARTED
+    for columns in larger:
+        detail = Detail(steps, columns, is_full)
+        if len(section(charted[0], detail)) * len(charted) <= ROOM_OF_CHARTED:
+            return detail
+    return Detail(steps, smallest, is_full)
 
 
 def _overview(model: Model, shown: Sequence[Host], detailed: int) -> Markup | str:
     """Return the section about all hosts, which only some kinds of runs have. The first hosts are linked to their
     sections."""
-    links = [host_link(host.label, number if number <= detailed else None) for number, host in enumerate(shown, 1)]
+    links = [
+        host_link(host.label, anchor_of(host.host, host.volume) if number <= detailed else None)
+        for number, host in enumerate(shown, 1)
+    ]
     return model.kind.view.overview(model, list(zip(shown, links, strict=True)))
 
 

@@ -6,20 +6,27 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
+from urllib.parse import quote
 
 from markupsafe import Markup
 
 from ....module_utils._units import format_duration, format_rate
+from ..._run.columns import ALL_WORKERS
+from ..._run.findings import PLATEAU
+from ..._run.shapes import Within, dicts_in, fits
+from ..._run.table_reader import printable
 from ..._run.verdicts import PASS
-from ..changes import compared_rows, figure_text, percent, row_text
+from ..changes import UNKNOWN, compared_rows, figure_text, percent, row_text
 from ..charts.distribution import distribution_charts
 from ..charts.dots import first_pass_charts, worker_charts
 from ..charts.latency import capacity_chart, latency_charts, load_chart, load_charts
 from ..charts.rows import ChangeAxis, change_picture, change_scale, limit_bar
-from ..charts.seconds import seconds_charts
+from ..charts.seconds import COLUMNS, MOST_STEPS, Seconds, seconds_charts
 from ..estimates import estimate_section
 from ..facts import ShownFact, grouped_facts
 from ..figures import (
@@ -35,6 +42,7 @@ from ..folding import shorten
 from ..model import Host
 from ..reproduce import reproduction
 from ..series import Figures, LimitEntry, judges_text, series_of
+from .parts import anchor_of
 
 SETTINGS = "Options that differ between hosts"
 SHOWN_ROWS = 400
@@ -44,29 +52,44 @@ that do not pass are shown."""
 _MOST_CHANGE = 1e6
 
 
+@dataclass(frozen=True)
+class Detail:
+    """How much is drawn of a host: the number of charts of its seconds and of the columns of each, and whether all
+    other charts are drawn."""
+
+    steps: int = MOST_STEPS
+    columns: int = COLUMNS[0]
+    is_full: bool = True
+
+
 def host_section(
-    host: Host, number: int, alone: bool, parameters: Mapping[str, Any], defaults: Mapping[str, Any]
+    host: Host,
+    alone: bool,
+    parameters: Mapping[str, Any],
+    defaults: Mapping[str, Any],
+    detail: Detail = Detail(),
 ) -> dict[str, Any]:
-    """Return a host under the names that page/host.html.j2 uses. ``number`` is the position of the host on the page,
-    from 1, and ``alone`` says whether this is the only host. ``parameters`` are the parameters of the run. ``defaults``
-    are the defaults of the options that a command repeats."""
+    """Return a host under the names that page/host.html.j2 uses. ``alone`` says whether this is the only host.
+    ``parameters`` are the parameters of the run. ``defaults`` are the defaults of the options that a command
+    repeats."""
     more = f" (and {len(host.reasons) - 1} more)" if len(host.reasons) > 1 else ""
     repeated = host.rows and not host.of_kind.is_live
     return {
         "of": host,
-        "number": number,
+        "anchor": anchor_of(host.host, host.volume),
         "alone": alone,
         "summary": host.reasons[0] + more if host.reasons else "",
         "drift": _drift(host),
+        "previous": list(_previous(host)),
         "of_its_kind": host.of_kind.view.section(host),
         "capacity_chart": capacity_chart(host) if host.intervals else "",
-        "latency_charts": _latency_charts(host),
+        "latency_charts": _latency_charts(host, detail.is_full),
         "initial_write": _initial_write(host),
-        "charts": seconds_charts(_charted_seconds(host), host.words, host.stalls),
+        "charts": seconds_charts(_seconds(host), host.words, detail.columns, detail.steps),
         "figure_titles": figure_titles(host),
         "figures": _figures(host),
         "fidelity": fidelity_of(host),
-        "estimates": estimate_section(host),
+        "estimates": estimate_section(host, detail.is_full),
         "limits": list(map(partial(_limit, host), host.limits)),
         "facts": _facts(host),
         "reproduction": reproduction(host.host, host.workspace, host.options, parameters, defaults)
@@ -157,21 +180,28 @@ def _initial_write(host: Host) -> str:
     )
 
 
-def _latency_charts(host: Host) -> list[Markup]:
+def _latency_charts(host: Host, is_full: bool) -> list[Markup]:
     """Return charts of the measured figures over block sizes or loads, and percentiles, for hosts whose tables were
     read. The workers of a stream are not compared."""
     if not host.intervals:
         return []
+    distributions = distribution_charts(host, is_full)
     if host.words.layout.over_load:
-        return [*load_charts(host), *distribution_charts(host), *first_pass_charts(host)]
+        return [*load_charts(host), *distributions, *first_pass_charts(host)]
     over_load = load_chart(host, "latency_p99")
     return [
         *latency_charts(host),
-        *distribution_charts(host),
+        *distributions,
         *worker_charts(host),
         *([over_load] if over_load else []),
         *first_pass_charts(host),
     ]
+
+
+def _seconds(host: Host) -> Seconds:
+    """Return what the charts of the seconds show."""
+    plateaus = [finding for finding in host.findings if finding["kind"] == PLATEAU]
+    return Seconds(_charted_seconds(host), host.stalls, host.slow_counts, plateaus)
 
 
 def _charted_seconds(host: Host) -> Sequence[Mapping[str, Any]]:
@@ -201,6 +231,35 @@ def _side_by_side(said: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]
     for row in compared_rows(said):
         worse = (row["before"] / row["after"] if rates else row["after"] / row["before"]) - 1
         yield row_text(row), write(row["before"]), write(row["after"]), percent(worse)
+
+
+_COMPARED_FIGURES = ("latency_p50_ns", "latency_p99_ns", "latency_max_ns")
+_ROW = ("block_size_bytes", "load_point", "stream", "operation")
+_FIGURE = Within(1, 1 << 64)
+
+
+def _previous(host: Host) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """Yield the rows that this run and the previous run of the volume have in common: the name of the row, and its p50,
+    p99 and maximum before and now; empty texts are not known."""
+    before = {tuple(str(row.get(key)) for key in _ROW): row for row in dicts_in(host.previous.get("rows"))}
+    for dummy, figures in host.results():
+        earlier = before.get(tuple(str(figures[key]) for key in _ROW))
+        if earlier and figures["worker"] == ALL_WORKERS:
+            sides = [[each.get(name) for name in _COMPARED_FIGURES] for each in (earlier, figures)]
+            texts = [[format_duration(value) if fits(value, _FIGURE) else UNKNOWN for value in side] for side in sides]
+            yield row_text(figures), list(zip(*texts, strict=True))
+
+
+def raw_files(run_path: str, folder: str) -> list[tuple[str, str]]:
+    """Return the stored files of a record, sorted by name: the name of each, and its address relative to the page."""
+    if not folder:
+        return []
+    try:
+        with os.scandir(os.path.join(run_path, folder)) as entries:
+            names = sorted(each.name for each in entries if each.is_file(follow_symlinks=False))
+    except OSError:
+        return []
+    return [(printable(name), quote(f"{folder}/{name}")) for name in names if not name.startswith(".")]
 
 
 def _number(value: Any) -> float | None:

@@ -14,6 +14,8 @@ from typing import Any, Generic, TypeVar
 from markupsafe import Markup
 
 from ..._run.kinds import UNJUDGED
+from ..._run.names import safe_name
+from ..._run.record import DEFAULT_VOLUME
 from ..changes import UNKNOWN
 from ..figures import MARKS
 from ..folding import brief
@@ -29,15 +31,21 @@ def badge(verdict: str) -> Markup:
     return Markup('<span class="badge {}">{} {}</span>').format(CLASSES[verdict], SIGNS[verdict], verdict)
 
 
-def host_link(label: str, number: int | None) -> Markup:
+def anchor_of(host: str, volume: str) -> str:
+    """Return the name of the section of a host's volume: unique, and the same in each run. It is safe in an address and
+    as an attribute."""
+    return f"host-{safe_name(host)}{'' if volume == DEFAULT_VOLUME else '/' + safe_name(volume)}"
+
+
+def host_link(label: str, anchor: str | None) -> Markup:
     """Return the name of a host, as a link to its section if it has one. The name cannot change the direction of the
     surrounding text."""
     shown = brief(label)
     name = Markup("<bdi>{}</bdi>").format(shown)
     title = Markup(' title="{}"').format(brief(label, 1000)) if shown != label else Markup("")
     return (
-        Markup('<a href="#h{}"{}>{}</a>').format(number, title, name)
-        if number
+        Markup('<a href="#{}"{}>{}</a>').format(anchor, title, name)
+        if anchor
         else Markup("<span{}>{}</span>").format(title, name)
     )
 

@@ -47,7 +47,7 @@ HARMLESS_TAGS = set(
         r"\w+",
         """
     html head meta title style body main header h1 h2 h3 p strong b span ul li section form input label div table
-    thead tbody tr th td details summary a figure figcaption svg line text path script article nav bdi desc output
+    thead tbody tr th td details summary a figure figcaption svg line text path script article nav bdi desc output g
     fieldset legend select option caption circle rect pre code
 """,
     )

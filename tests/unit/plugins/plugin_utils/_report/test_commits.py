@@ -14,7 +14,7 @@ import pytest
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.latency import latency_charts
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.seconds import seconds_charts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.seconds import Seconds, seconds_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.figures import cells
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.model import build_model
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
@@ -50,7 +50,7 @@ def test_charts_have_the_limits_of_commits_and_no_seconds_of_both(directory):
         and "limit of p99 700 us" in texts
         and "limit of p99 5 ms" not in texts
     )
-    seconds = "".join(map(str, seconds_charts(host.intervals, host.words)))
+    seconds = "".join(map(str, seconds_charts(Seconds(host.intervals), host.words)))
     assert (
         "2 KiB, commits, 60 app, 60 s: slowest commit" in seconds
         and "2 KiB, writes, 60 app, 60 s: slowest write" in seconds
@@ -87,6 +87,6 @@ def test_nothing_calls_commits_writes_or_messages_blocks(rendered):
         re.search(r'title="fail: Commits [0-9,]+, Commits/s ', page)
         and "the share of operations that took longer" in page
     )
-    assert page.count("every row of the log&#39;s writes") == 4
+    assert page.count("every row of the log&#39;s writes") == 6
     assert "measured 950/s (+0 %)" in page
     assert "lock size" not in page and "every row<" not in page and "Writes" not in page

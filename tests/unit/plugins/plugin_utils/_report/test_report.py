@@ -21,7 +21,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.judged_record
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.merged_run import merge_runs
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.host import note
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import finish, model, render, summary, template
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.seconds import seconds_charts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.seconds import Seconds, seconds_charts
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.formats import (
     RENDERERS,
     index_html,
@@ -282,7 +282,8 @@ def test_hostile_text_is_harmless_in_html(hostile):
         for dummy, name, dummy in page.attributes
         if name.startswith("on") or name in ("src", "style", "srcdoc", "action")
     ]
-    assert all(value.startswith("#") for dummy, name, value in page.attributes if name == "href")
+    links = [value for dummy, name, value in page.attributes if name == "href"]
+    assert all(re.fullmatch(r"#[A-Za-z0-9_.~/-]+|hosts/[a-z0-9_.~/-]+", link) for link in links)
     assert "49" not in {cell for row in page.rows for cell in row}
     for name in HOSTILE:
         assert any(printable(name) in text for text in page.texts)
@@ -657,10 +658,10 @@ def test_a_large_fleet_keeps_the_page_usable(tmp_path, monkeypatch):
     text = " ".join(page.texts)
     assert "2 more hosts, none of them with a worse verdict, are left out here and below" in text
     assert "4 KiB: 5 hosts" in text
-    assert {value for dummy, name, value in page.attributes if name == "href" and value[2:].isdigit()} == {
-        "#h1",
-        "#h2",
-        "#h3",
+    assert {value for dummy, name, value in page.attributes if name == "href" and value.startswith("#host-")} == {
+        "#host-h0",
+        "#host-h1",
+        "#host-h2",
     }
     assert "Not shown here: 2 more hosts; see index.html and report.json." in content(directory, "report.md")
     assert len(json.loads(content(directory, "report.json"))["hosts"]) == 5
@@ -674,7 +675,7 @@ def test_hosts_in_detail_stop_when_the_page_is_full(tmp_path, monkeypatch):
     page = Page(content(directory, "index.html"))
     sections = [value for tag, name, value in page.attributes if tag == "details" and name == "id"]
     assert 1 <= len(sections) < 5
-    assert {value for dummy, name, value in page.attributes if name == "href" and value[2:].isdigit()} == {
+    assert {value for dummy, name, value in page.attributes if name == "href" and value.startswith("#host-")} == {
         f"#{section}" for section in sections
     }
     assert len(page.verdicts()) == 5
@@ -695,12 +696,12 @@ def test_a_chart_shows_each_step_and_breaks_where_there_was_no_write():
         }
         for value in (1000, 2000, None, 4000, 5000)
     ]
-    (figure,) = seconds_charts(seconds, WORDS)
+    (figure,) = seconds_charts(Seconds(seconds), WORDS)
     lines = re.findall(r'class="line [^"]*" d="([^"]*)"', figure)
     assert [(path.count("M"), path.count("L")) for path in lines] == [(2, 2), (2, 2)]
     assert "slowest write 5 us" in figure
-    assert seconds_charts([{**seconds[0], "partial": 1}, {**seconds[1], "partial": 1}], WORDS) == []
-    assert seconds_charts(seconds[:1], WORDS) == []
+    assert seconds_charts(Seconds([{**seconds[0], "partial": 1}, {**seconds[1], "partial": 1}]), WORDS) == []
+    assert seconds_charts(Seconds(seconds[:1]), WORDS) == []
 
 
 def test_a_chart_of_a_long_step_stays_small_and_keeps_its_highest_second():
@@ -714,7 +715,7 @@ def test_a_chart_of_a_long_step_stays_small_and_keeps_its_highest_second():
         "latency_p99_ns": 1000,
     }
     seconds = [{**second, "latency_max_ns": 10**9 if number == 777 else 2000} for number in range(86400)]
-    (figure,) = seconds_charts(seconds, WORDS)
+    (figure,) = seconds_charts(Seconds(seconds), WORDS)
     assert len(figure) < 8000
     assert "slowest write 1 s" in figure
 

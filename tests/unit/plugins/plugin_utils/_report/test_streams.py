@@ -160,7 +160,7 @@ def test_a_limit_on_the_rate_of_a_stream_colours_its_step(tmp_path):
 
 
 def test_figures_have_the_names_of_streams_and_responses_beside_latencies(model):
-    section = host_section(host_of(model, "db01"), 1, False, {}, {})
+    section = host_section(host_of(model, "db01"), False, {}, {})
     assert (section["of"].words.row_title, section["of"].words.worker_title) == ("Stream", "Load")
     assert section["figure_titles"] == [
         *(
@@ -190,7 +190,7 @@ def test_figures_have_the_names_of_streams_and_responses_beside_latencies(model)
 
 def test_charts_are_drawn_over_the_load_with_the_limit_on_each_line(model):
     host = host_of(model, "db02")
-    drawn = titles(host_section(host, 1, False, {}, {})["latency_charts"])
+    drawn = titles(host_section(host, False, {}, {})["latency_charts"])
     found = dict(zip(titles(load_charts(host)), load_charts(host), strict=True))
     assert list(found) == [
         "Mean response over the load, without confidence",
@@ -441,7 +441,7 @@ def test_what_was_asked_and_achieved_is_a_table_with_a_column_for_each_load(tmp_
 
 
 def test_the_tester_measures_the_same_streams_again(model):
-    section = host_section(host_of(model, "db01"), 1, False, {}, {})
+    section = host_section(host_of(model, "db01"), False, {}, {})
     assert section["reproduction"].tester == (
         "logdisk --dir=/var/mqm/log/logdisk/repeat --createDirs "
         "--place=name=database,dir=/mnt/1/repeat-database,share=90%,direct=yes"
