@@ -169,8 +169,8 @@ class Host:
     ``decisive`` holds, for each element of ``limits``, the rows that have its verdict (none if the verdict is pass).
     ``volume_class`` is the name of the class of similar volumes. ``valid_until`` is the last day of its certificate,
     and ``certificate`` is the SHA-256 of the certificate; both are empty if there is none. ``comparison`` is the result
-    of the comparison with its baseline, empty if none was requested. ``previous`` holds the figures of the previous run of the volume,
-    empty if there is none. ``stall_period`` is the interval between stalls;
+    of the comparison with its baseline, empty if none was requested. ``previous`` holds the
+    figures of the previous run of the volume, empty if there is none. ``stall_period`` is the interval between stalls;
     empty if the stalls were not regular or were not examined. ``options`` are those that the tester repeated in
     run.csv, and ``method`` names the version of the tester; both are empty if nothing was measured. ``spans`` holds,
     for each element of ``limits``, the rows that it judges. ``distributions`` (the counts of operations by upper bound

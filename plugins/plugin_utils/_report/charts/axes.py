@@ -165,8 +165,8 @@ def short(value: float) -> str:
 
 def path(name: str, drawn: str, *places: float, values: Iterable[str] = (), subject: str = "") -> Markup:
     """Return a path from its CSS class, its course with placeholders, and the coordinates for these; nothing if the
-    course is empty. ``values`` are the texts that the page shows for its marks, one for each absolute M or L, and ``subject`` is what they have in
-    common."""
+    course is empty. ``values`` are the texts that the page shows for its marks, one for each absolute M or
+    L (or "3*" and a text for three of them), and ``subject`` is what they have in common."""
     if not drawn:
         return Markup("")
     told = "|".join(each.replace("|", "/") for each in values)

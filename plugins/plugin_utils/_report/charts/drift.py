@@ -54,7 +54,7 @@ def chart(series: Mapping[str, Any], certificates: Certificates, events: Iterabl
     parts += [part for event in events for part in canvas.event(event)]
     parts += [canvas.level("limit", min(limits))] if limits else []
     for number, (row, line) in enumerate(zip(series["rows"], lines)):
-        parts += canvas.line(number % COLOURS, line, left_out, row["conspicuous"])
+        parts += canvas.line(number % COLOURS, row_text(row), line, left_out, row["conspicuous"])
     return picture(
         "drift", WIDTH, HEIGHT, f"{figure_text(series['figure'])} of {len(certificates)} certificates", parts
     )
@@ -151,7 +151,7 @@ class _Canvas:
         return path(name, "M{:.1f} {}V{}", self._x.place(place - 0.5), _TOP, HEIGHT - _BOTTOM + 2)
 
     def line(
-        self, colour: int, values: Sequence[float | None], left_out: set[int], conspicuous: Sequence[int]
+        self, colour: int, label: str, values: Sequence[float | None], left_out: set[int], conspicuous: Sequence[int]
     ) -> Iterator[Markup]:
         """Yield a line through the certificates that are used. Each of these has a dot, each certificate that is not
         used has a pale dot, and conspicuous certificates have a ring around the dot."""
@@ -162,7 +162,19 @@ class _Canvas:
         }
         counted = [point for place, point in points.items() if place not in left_out]
         yield path(f"row c{colour}", course(counted))
-        yield path(f"dots c{colour}", dots_course(counted))
-        yield path(f"dots pale c{colour}", dots_course(point for place, point in points.items() if place in left_out))
+        told = {
+            place: f"{percent(math.expm1(value))} against usual"
+            for place, value in enumerate(values)
+            if value is not None
+        }
+        used = [told[place] for place in points if place not in left_out]
+        yield path(f"dots c{colour}", dots_course(counted), values=used, subject=label)
+        pale = [place for place in points if place in left_out]
+        yield path(
+            f"dots pale c{colour}",
+            dots_course(points[place] for place in pale),
+            values=[told[place] for place in pale],
+            subject=f"{label}, not used",
+        )
         for place in sorted({*conspicuous} & {*points} - left_out):
             yield Markup('<circle class="ring" cx="{:.1f}" cy="{:.1f}" r="4.5"/>').format(*points[place])

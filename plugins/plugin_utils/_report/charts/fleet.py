@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from statistics import median
 
 from markupsafe import Markup
@@ -25,6 +26,8 @@ from .axes import Axis, LogAxis, joined, path
 from .marks import BIN, HEIGHT, WIDTH, Marks, overview, picture, piles, size_of, ticks, upright
 
 MOST_STRIPS = 32
+MOST_TEXTS = 100
+"""The largest number of hosts whose marks have texts. In a larger fleet, the table contains the values."""
 NAMED = 3
 """The maximum number of hosts that are named in the heading of a strip."""
 
@@ -118,11 +121,9 @@ def _ticks(axis: LogAxis) -> list[float]:
 def _strip(strip: Strip, axis: LogAxis, grid: Markup) -> Markup:
     body = [grid, path("line", "M0 {}H{}", _LANE, WIDTH)]
     for name, direction in (("p99", -1), ("mean", 1)):
-        figures = [(getattr(mark, f"{name}_ns"), mark.fails) for mark in strip.marks]
-        kinds = (
-            Marks(name, [value for value, fails in figures if value and not fails]),
-            Marks(f"{name} fails", [value for value, fails in figures if value and fails], is_upright=True),
-        )
+        figures = [(value, mark) for mark in strip.marks if (value := getattr(mark, f"{name}_ns"))]
+        figures.sort(key=itemgetter(0))
+        kinds = (_marks(name, figures, False), _marks(name, figures, True))
         body.append(piles(kinds, axis, _LANE, direction * _LANE))
     for limit, top in ((strip.p99_limit_ns, 0), (strip.mean_limit_ns, _LANE)):
         if limit:
@@ -130,6 +131,15 @@ def _strip(strip: Strip, axis: LogAxis, grid: Markup) -> Markup:
     return Markup('<div class="strip"><p>{}</p>{}</div>').format(
         Markup(" ").join(_heading(strip)), picture(2 * _LANE, strip.sentence(), body)
     )
+
+
+def _marks(name: str, figures: Sequence[tuple[float, Mark]], fails: bool) -> Marks:
+    """Return the marks of the hosts that fail, or of those that do not, from their figures in ascending order. In a
+    large fleet, the marks have no texts of their own."""
+    shown = [(value, mark) for value, mark in figures if mark.fails == fails]
+    has_texts = len(figures) <= MOST_TEXTS
+    texts = [f"{brief(mark.label)} {name} {format_duration(value)}" for value, mark in shown] if has_texts else []
+    return Marks(f"{name} fails" if fails else name, [value for value, mark in shown], fails, texts)
 
 
 def _heading(strip: Strip) -> list[Markup]:

@@ -54,8 +54,8 @@ class Heat:
 
     @cached_property
     def bounds_ns(self) -> list[int]:
-        """The upper bounds of the rows, in ascending order; the last row has no bound of its own and is drawn up to twice
-        its lower one."""
+        """The upper bounds of the rows, in ascending order. The last row has no bound of its own and is drawn up to
+        twice its lower one."""
         known = sorted({over for each in self.counts.values() for over in each if _is_round(over)})
         return [*known, 2 * known[-1]] if known else []
 
@@ -93,8 +93,8 @@ class Heat:
         return Markup('<g data-c="{}">{}</g>').format("|".join(self._values(x)), areas)
 
     def _values(self, x: Axis) -> list[str]:
-        """Return what the page shows for the columns: their places, the bounds of the rows, and for each column its p99,
-        its maximum and the operations in each row."""
+        """Return what the page shows for the columns: their places, the bounds of the rows, and for each column its
+        p99, its maximum and the operations in each row."""
         width = (x.last - x.first) / len(self.seconds)
         places = (short(x.first), f"{width:.4g}", self.stretch, len(self.seconds), self.operation)
         names = [format_duration(bound) for bound in self.bounds_ns[:-1]]

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from markupsafe import Markup
 
@@ -22,6 +23,8 @@ from .axes import Axis, joined, path, round_steps
 
 WIDTH, HEIGHT = 1000, 66
 """The width of pictures in their own units, regardless of their width on the screen, and the height of an overview."""
+_FEW_TOGETHER = 3
+"""Marks of a pile have texts of their own up to this number."""
 _FEW = 60
 """Marks are large up to this number of hosts or volumes."""
 
@@ -42,12 +45,14 @@ _TICK_DAYS = (1, 2, 7, 14, 30, 60, 90, 180, 365, 3650, 36500)
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """Marks of one kind: the CSS class of their paths, and their values."""
+    """Marks of one kind: the CSS class of their paths, their values, and the texts that the page shows for these; none
+    if the marks say nothing more than their picture."""
 
     name: str
     values: Sequence[float]
     is_upright: bool = False
     """Whether the marks are short upright lines, which differ from dots and squares even in grey."""
+    texts: Sequence[str] = ()
 
 
 def picture(height: float, label: str, parts: Iterable[Markup]) -> Markup:
@@ -87,18 +92,23 @@ def piles(kinds: Iterable[Marks], axis: Axis, line: float, room: float, size: in
     above the line. Marks of later kinds are on top of those of earlier kinds."""
     shown = [kind for kind in kinds if kind.values]
     counts: dict[int, list[int]] = {}
+    texts: dict[tuple[int, int], list[str]] = {}
     for number, kind in enumerate(shown):
-        for value in kind.values:
-            counts.setdefault(int(axis.place(value) // BIN), [0] * len(shown))[number] += 1
+        for value, words in zip_longest(kind.values, kind.texts):
+            place = int(axis.place(value) // BIN)
+            counts.setdefault(place, [0] * len(shown))[number] += 1
+            texts.setdefault((place, number), []).extend([words] if words else [])
     if not counts:
         return Markup("")
     direction, most = -1 if room < 0 else 1, max(map(sum, counts.values()))
     pitch = min(size + 1.0, (abs(room) - size) / max(1, most - 1))
     first = line + direction * (size / 2 + 1.5)
     paths: list[list[str]] = [[] for kind in shown]
+    values: list[list[str]] = [[] for kind in shown]
     for place, found in sorted(counts.items()):
         below = 0
-        for parts, kind, count in zip(paths, shown, found, strict=True):
+        for number, (parts, kind, count) in enumerate(zip(paths, shown, found, strict=True)):
+            values[number] += _told(texts.get((place, number), ()), count, pitch < size)
             x = (place + 0.5) * BIN
             if count and pitch < size:
                 parts.append(_bar(x, first + direction * pitch * below, direction * pitch * count))
@@ -108,7 +118,18 @@ def piles(kinds: Iterable[Marks], axis: Axis, line: float, room: float, size: in
                 parts.extend(_marks(x, heights, size - size // 4 if kind.is_upright else 0))
             below += count
     look = "bar" if pitch < size else f"size{size}"
-    return joined(path(f"{kind.name} {look}", "".join(parts)) for kind, parts in zip(shown, paths, strict=True))
+    return joined(
+        path(f"{kind.name} {look}", "".join(parts), values=told)
+        for kind, parts, told in zip(shown, paths, values, strict=True)
+    )
+
+
+def _told(texts: Sequence[str], count: int, is_bar: bool) -> list[str]:
+    """Return the texts of the marks of a pile. Many marks have one text, which names the first and the last."""
+    if len(texts) <= _FEW_TOGETHER and not (is_bar and count > 1):
+        return list(texts)
+    words = f"{format_count(count)} marks, from {texts[0]} to {texts[-1]}" if texts else ""
+    return [words if is_bar else f"{count}*{words}"] if words else []
 
 
 def _marks(x: float, heights: Sequence[float], upright_size: int) -> Iterable[str]:

@@ -89,7 +89,8 @@ class Plot:
     """A chart over an x axis. ``ticks`` are values of the axis with their texts. ``courses`` are the names of curves,
     each with its CSS class and the points beside which it may be. ``passed`` is the x value up to which loads passed.
     The vertical axis contains all curves, limits and marks, and ``values``. If ``first_on_top``, the first curve covers
-    the others. ``write`` and ``write_x`` format values of the axes; ``unit`` follows values that are written without one. ``beneath`` draws what is under the lines.
+    the others. ``write`` and ``write_x`` format values of the axes, and ``unit`` follows
+    values that are written without one. ``beneath`` draws what is under the lines.
     """
 
     x: Axis

@@ -64,7 +64,9 @@
         .reduce(function (found, some) { return found.concat(some); }, [])
         .sort(function (a, b) { return a.x - b.x || a.y - b.y; });
       var title = svg.querySelector('title');
-      if (title) {
+      if (!svg.marks.length && !title && svg.getAttribute('aria-label')) {
+        drawn('title', {}, svg).textContent = svg.getAttribute('aria-label');
+      } else if (svg.marks.length && title) {
         svg.setAttribute('aria-label', title.textContent);
         title.remove(); // or the browser would show it over the value
       }
@@ -171,6 +173,7 @@
       ['class', 'data-v', 'data-n', 'data-c'].forEach(function (name) { parts[number].removeAttribute(name); });
     });
     Object.keys(place).forEach(function (name) { copy.setAttribute(name, place[name]); });
+    copy.removeAttribute('class');
     inside.appendChild(copy);
   }
   function copyTexts(part, box, inside) {
