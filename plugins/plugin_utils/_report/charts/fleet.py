@@ -11,7 +11,7 @@ heading of a strip, which wraps on narrow screens.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from statistics import median
@@ -20,7 +20,7 @@ from markupsafe import Markup
 
 from ....module_utils._units import format_count, format_duration, format_number
 from ..._english.phrases import plural
-from ..._run.verdicts import FAIL, PASS
+from ..._run.verdicts import FAIL, PASS, WORST_FIRST
 from ..folding import brief
 from .axes import Axis, LogAxis, joined, path
 from .marks import BIN, HEIGHT, WIDTH, Marks, overview, picture, piles, size_of, ticks, upright
@@ -190,22 +190,35 @@ def limit_use_chart(uses: Sequence[tuple[str, float]], label: str, apart: Sequen
         size = size_of(len(uses) + len(apart))
         over += [
             upright("grid", end + BIN, 0, HEIGHT),
-            piles(_by_verdict(own), lane, HEIGHT - 2, 4 - HEIGHT, size),
+            piles(
+                _by_verdict(own, lambda verdict, dummy: f"{verdict}, no usable figure"),
+                lane,
+                HEIGHT - 2,
+                4 - HEIGHT,
+                size,
+            ),
         ]
-    drawn = overview(axis, shown, _by_verdict(uses), area, over, len(uses) + len(apart), label)
+    drawn = overview(axis, shown, _by_verdict(uses, _use_text), area, over, len(uses) + len(apart), label)
     # No other text takes the place of the limit's.
     texts = [(axis.place(tick), _share_text(tick)) for tick in shown if abs(axis.place(tick) - limit) >= 0.11 * WIDTH]
     lane_text = [(float(WIDTH), "no usable figure")] if apart else []
     return drawn + ticks(sorted([(limit, "the limit"), *texts]) + lane_text)
 
 
-def _by_verdict(marks: Sequence[tuple[str, float]]) -> tuple[Marks, ...]:
-    """Return the marks of hosts that pass, of others, and of those that fail, in this order."""
-    return (
-        Marks("passes", [value for verdict, value in marks if verdict == PASS]),
-        Marks("neither", [value for verdict, value in marks if verdict not in (PASS, FAIL)]),
-        Marks("fails", [value for verdict, value in marks if verdict == FAIL], is_upright=True),
-    )
+def _by_verdict(marks: Sequence[tuple[str, float]], text: Callable[[str, float], str]) -> list[Marks]:
+    """Return the marks of hosts that pass, of others, and of those that fail, in this order. In a large fleet, the
+    marks have no texts of their own."""
+    found = []
+    for name, verdicts in (("passes", {PASS}), ("neither", {*WORST_FIRST} - {PASS, FAIL}), ("fails", {FAIL})):
+        own = sorted((value, verdict) for verdict, value in marks if verdict in verdicts)
+        texts = [text(verdict, value) for value, verdict in own] if len(marks) <= MOST_TEXTS else []
+        found.append(Marks(name, [value for value, verdict in own], name == "fails", texts))
+    return found
+
+
+def _use_text(verdict: str, share: float) -> str:
+    end = "at least " if share == _MOST else "at most " if share == _LEAST else ""
+    return f"{verdict}: {end}{_share_text(share)}{' the limit' if share >= 2 else ' of the limit'}"
 
 
 def _share_text(share: float) -> str:

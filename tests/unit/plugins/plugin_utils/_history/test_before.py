@@ -8,6 +8,7 @@ measured instead."""
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import itertools
 import os
 
@@ -31,7 +32,7 @@ def run(tmp_path):
     open_history(place, create=True).close()
 
     def make(mount_point="/var/mqm/log", volumes=("log",), host="db07", expect_mount="", history=None, **keys):
-        day = f"2026-01-{next(DAYS):02d}"
+        day = (datetime.date(2025, 12, 31) + datetime.timedelta(days=next(DAYS))).isoformat()
         files = fabricate.tables(over=[], **keys)
         run = {
             **fabricate.run_data([host]),
@@ -162,3 +163,32 @@ def test_runs_that_measured_one_name_at_two_mount_points_are_not_merged(run, tmp
         match=r"db07 was measured at /var/mqm/log by the run .* and at / by the run .* two volumes with one name",
     ):
         merge_runs([first.path, moved.path], str(tmp_path))
+
+
+def test_the_previous_run_of_a_volume_is_stored_with_a_run(run):
+    first = run()
+    second = run()
+    third = run()
+    folder = third.records.folders()[0]
+    assert first.previous.read(folder) is None
+    assert second.previous.read(folder)["run_id"] == first.run["run_id"]
+    known = third.previous.read(folder)
+    assert (known["run_id"], known["verdict"]) == (second.run["run_id"], "pass")
+    assert known["judged_at"] == second.records.read(folder).created_at
+    assert [row["block_size_bytes"] for row in known["rows"]] == list(fabricate.BLOCK_SIZES)
+    assert known["rows"][0]["latency_p50_ns"] and known["rows"][0]["latency_max_ns"]
+
+
+def test_a_volume_at_another_mount_point_has_no_previous_run(run):
+    run()
+    moved = run(mount_point="/elsewhere")
+    assert moved.previous.read(moved.records.folders()[0]) is None
+
+
+def test_what_the_history_said_about_a_record_does_not_outlive_it(run):
+    run()
+    second = run()
+    folder = second.records.folders()[0]
+    record = second.records.read(folder)
+    second.records.write(record)
+    assert second.previous.read(folder) is None

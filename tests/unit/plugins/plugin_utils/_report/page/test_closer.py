@@ -6,15 +6,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 from urllib.parse import unquote
 
 import pytest
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._records.fleet import GATE, judge_run
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report import render
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.page.parts import anchor_of
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.template import read_resource
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils import fabricate
 from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.browser import needs_a_browser
+from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.pages import HOSTILE
 
 TIP = "document.querySelector('.tip')"
 SECONDS = "document.querySelector('figure.seconds svg')"
@@ -173,3 +177,64 @@ def test_buttons_and_values_are_not_printed(page):
 
 def test_the_script_of_a_page_is_small():
     assert sum(len(read_resource(f"page/{name}.js")) for name in ("page", "closer")) <= 30_000
+
+
+def test_the_previous_run_is_shown_beside_this_one(tmp_path):
+    directory = fabricate.run_directory(tmp_path, {"db07": fabricate.tables(over=[])}, gate=False)
+    row = {"block_size_bytes": 4096, "load_point": 1, "stream": "log", "operation": "write"}
+    figures = {"latency_p50_ns": 98_000, "latency_p99_ns": 345_000, "latency_max_ns": None}
+    hostile = {**row, "block_size_bytes": ["<b>"], "latency_p50_ns": "<script>"}
+    data = {"run_id": "run-<1>", "judged_at": "2026-10-01T00:00:00Z", "verdict": "pass", "rows": [{**row, **figures}]}
+    directory.previous.write(directory.records.folders()[0], {**data, "rows": [*data["rows"], hostile, 7]})
+    judge_run(directory, GATE)
+    with open(render(directory)["index.html"], encoding="utf-8") as file:
+        page = file.read()
+    assert "Run run-&lt;1&gt; of 2026-10-01T00:00:00Z (pass)" in page
+    cells = "<td>98 us</td><td>202 us</td><td>345 us</td><td>404 us</td><td>\u2013</td><td>4.04 ms</td>"
+    assert f'<th class="name" scope="row">4 KiB</th>{cells}' in page
+    assert page.count(" before</th>") == 3
+
+
+@pytest.mark.parametrize(
+    ("host", "volume", "anchor"),
+    [
+        ("db01.example.com", "log", "host-db01.example.com"),
+        ("db01", "data", "host-db01/data"),
+        ("fleet", "log", "host-fleet"),
+    ],
+)
+def test_a_section_is_named_after_its_host(host, volume, anchor):
+    assert anchor_of(host, volume) == anchor
+
+
+def test_names_of_sections_are_safe_and_unique():
+    names = [anchor_of(host, volume) for host in (*HOSTILE, "A", "a", "a/log", "a/data") for volume in ("log", "data")]
+    assert len(set(names)) == len(names)
+    assert all(re.fullmatch(r"host-[a-z0-9_.~-]+(/data)?", name) for name in names)
+
+
+def test_twenty_hosts_with_long_runs_stay_below_a_megabyte(tmp_path):
+    rows = fabricate.sweep_rows()
+    over = [
+        each
+        for row in rows
+        if row["worker"] == "all"
+        for place, bound in enumerate(fabricate.OVER_NS[:8])
+        for each in fabricate.over_rows(row, bound, 10 ** (8 - place), range(1 + place, 601, 1 + 3 * place))
+    ]
+    files = {
+        **fabricate.tables(rows, over=over),
+        "histogram.csv": fabricate.histogram_table(rows, {int(50_000 * 1.05**number): 1000 for number in range(150)}),
+        "stalls.csv": fabricate.stalls_table(rows, [(10**9, 10**9)] * 20),
+    }
+    directory = fabricate.run_directory(
+        tmp_path, {"db00": files}, gate=False, expected=[f"db{n:02d}" for n in range(20)]
+    )
+    record = directory.records.read(directory.records.folders()[0])
+    for number in range(1, 20):
+        directory.records.write(dataclasses.replace(record, host=f"db{number:02d}"), files)
+    judge_run(directory, GATE)
+    with open(render(directory)["index.html"], encoding="utf-8") as file:
+        page = file.read()
+    assert len(page.encode()) < 1_000_000
+    assert page.count('<figure class="seconds">') == 20 * 7
