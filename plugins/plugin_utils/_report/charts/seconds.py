@@ -150,4 +150,5 @@ def _stall_text(marked: Sequence[tuple[float, float]]) -> str:
     if not marked:
         return ""
     told = ", ".join(f"{format_duration(latency)} at {format_number(start)} s" for start, latency in marked[:3])
-    return f"{plural(len(marked), 'stall')} marked, the longest: {told}."
+    count = plural(len(marked), "stall") if len(marked) < MOST_STALLS else f"The {MOST_STALLS} longest stalls"
+    return f"{count} marked, the longest: {told}."
