@@ -19,6 +19,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.distr
     quantile_ns,
 )
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.dots import first_pass_charts, worker_charts
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.heat import Heat
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.charts.latency import (
     latency_charts,
     line_sentence,
@@ -260,6 +261,30 @@ def test_stalls_are_marked_in_their_second(tmp_path):
     assert [round(float(mark)) for mark in marks] == [round(60 + 300.6 / 600 * 334), round(60 + 1 / 600 * 334)]
     assert "2 stalls marked, the longest: 400 ms at 301 s, 90 ms at 1 s." in str(chart)
     assert {"Latency", "Second", "200 s", "600 s"} <= {*texts(chart)}
+
+
+def test_the_tick_of_a_second_is_at_its_end():
+    (chart,) = seconds_charts(Seconds([SECOND] * 600), words_of("queue managers"))
+    (last,) = [each for each in parsed(chart).iter("text") if each.text == "600 s"]
+    assert float(last.get("x")) == 394  # the right end of the plot, where second 600 ends
+
+
+def test_a_heat_map_counts_the_operations_between_thresholds():
+    seconds = [{**SECOND, "second": number, "operations": 100} for number in (1, 2, 3)]
+    counts = {1: {100_000: 10, 150_000: 9, 200_000: 1}, 3: {100_000: 100}}
+    heat = Heat(seconds, counts, 2, "write")
+    assert heat.bounds_ns == [100_000, 200_000, 400_000]  # 150 us is a limit of the profile
+    assert heat.cells == [[190, 9, 1], [0, 100, 0]]
+    assert heat.sentence() == "190 of 300 writes took up to 100 us; 1 took longer than 200 us, in 1 of 2 columns."
+
+
+def test_the_second_from_which_the_rate_stayed_low_is_marked():
+    fall = {"block_size_bytes": 4096, "load_point": 1, "stream": "log", "operation": "write", "from_second": 41}
+    known = Seconds([SECOND] * 100, plateaus=[{**fall, "share": 0.4}, {**fall, "share": 0.9, "load_point": 2}])
+    (chart,) = seconds_charts(known, words_of("queue managers"))
+    (line,) = paths(chart, "fall")
+    assert float(re.match(r"M([\d.]+) ", line.get("d"))[1]) == pytest.approx(60 + 0.4 * 334, abs=0.1)
+    assert line.get("data-v") == "From second 41 on, the rate stayed at 40 % of the rate before."
 
 
 def test_a_quiet_step_has_no_mark():
