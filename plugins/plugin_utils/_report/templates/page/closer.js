@@ -5,7 +5,7 @@
     'fill-opacity', 'font-family', 'font-size', 'font-weight', 'text-anchor', 'paint-order', 'vector-effect'];
   var NEAR = 40;
   var OVER_COLUMN = 9;
-  var shown = null;
+  var shown = null, shownMark = null;
   function all(selector, inside) { return Array.prototype.slice.call((inside || document).querySelectorAll(selector)); }
   function made(name, text) {
     var part = document.createElement(name);
@@ -92,6 +92,7 @@
     var place = at(svg, mark), box = svg.getBoundingClientRect();
     var tall = mark.y === null;
     shown = svg;
+    shownMark = mark;
     if (tip.textContent !== mark.text) { tip.textContent = mark.text; }
     tip.style.display = ring.style.display = 'block';
     ring.style.width = tall ? '0' : '12px';
@@ -123,7 +124,10 @@
     show(svg, marks(svg)[svg.place]);
   });
   document.addEventListener('focusout', hide);
-  window.addEventListener('scroll', hide, true);
+  window.addEventListener('scroll', function () {
+    // Focusing a chart scrolls to it, and this event may follow the first key.
+    if (shown && picture(document.activeElement) === shown) { show(shown, shownMark); } else { hide(); }
+  }, true);
   all('[data-v], [data-c]').forEach(function (part) {
     var svg = part.closest('svg');
     var focused = svg.closest('summary') || svg;
