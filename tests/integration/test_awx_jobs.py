@@ -28,7 +28,7 @@ class End(NamedTuple):
 
 CHANGE = {"compare_before": "2026-10-01", "compare_after": "2026-11-01"}
 ENDS = {
-    "logdisk status": End({"h1"}, "h1: missing: the history does not contain it"),
+    "logdisk status": End({"h1"}, "h1: never measured: the history does not contain it"),
     "logdisk preflight": End(set(), "ready: 2 steps"),
     "logdisk certify": End(set(), "PASS, but this run does not certify: "),
     "logdisk certify slices": End(set(), "PASS, but this run does not certify: "),

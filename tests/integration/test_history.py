@@ -61,7 +61,7 @@ def test_the_memory_of_a_fleet(inventory: Path, controller: Controller) -> None:
     everything, h1 = ("-i", str(inventory)), ("-i", str(inventory), "--limit", "h1")
     assert certify(controller, inventory).status == 0
     missing = controller.run("status", *everything)
-    assert missing.status == 2 and "h2: missing" in missing.words and states(missing)["h1"] == "valid"
+    assert missing.status == 2 and "h2: never measured" in missing.words and states(missing)["h1"] == "valid"
 
     (only,) = missing.certifications
     compared = controller.run("compare", *h1, compare_before="2020-01-01", compare_after=only.path.name)
@@ -86,7 +86,7 @@ def test_the_states_of_a_volume(inventory: Path, controller: Controller) -> None
     certified = controller.run("status", *h1)
     assert (certified.status, states(certified)) == (0, {"h1": "valid"})
     stricter = controller.run("status", *h1, gate_profile={**GOOD, "name": "stricter"})
-    assert stricter.status == 2 and "h1: missing: it has not been certified against stricter yet" in stricter.words
+    assert stricter.status == 2 and "h1: it has not been certified against stricter yet" in stricter.words
     later = (datetime.date.today() + datetime.timedelta(days=100)).isoformat()
     expired = controller.run("status", *h1, status_today=later)
     assert (expired.status, states(expired)) == (2, {"h1": "expired"})
@@ -130,7 +130,7 @@ def test_the_states_of_a_volume(inventory: Path, controller: Controller) -> None
         "1 run of h2/data, 1 added" in controller.run("history", *h1, history_import_mqldt="old.csv", **origin).screen
     )
     imported = controller.run("status", *everything)
-    assert "h2: missing" in imported.words and states(imported) == {"h1": "failed", "h2": "none"}
+    assert "h2: it has not been certified" in imported.words and states(imported) == {"h1": "failed", "h2": "none"}
     assert controller.run("history", *everything).status == 2
 
     # The throughput of imported results is shown together with later measurements.

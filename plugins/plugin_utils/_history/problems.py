@@ -14,12 +14,11 @@ from .._run.findings import VOLUME_FACTS, WRONG_DATA
 from .._run.kinds import DEFAULT, POWER_CUT
 from .._run.record import host_label
 from .._run.table_reader import printable
-from .._run.verdicts import MISSING
 from .result import Result
 from .standing import standing_facts_text
-from .states import CURRENT, EXPIRED, FAILED, MOST_URGENT_FIRST, NONE, Status
+from .states import CURRENT, EXPIRED, FAILED, MOST_URGENT_FIRST, NONE, REVOKED, UNMEASURED, Status
 
-_URGENCY = (FAILED, EXPIRED, MISSING)
+_URGENCY = (FAILED, EXPIRED, UNMEASURED, NONE, REVOKED)
 
 
 @dataclass(frozen=True)
@@ -37,8 +36,7 @@ class Problem:
     @property
     def text(self) -> str:
         """Return the problem in sentences for people and programs."""
-        prefix = "missing: " if self.state == MISSING else ""
-        return f"{self.label}: {prefix}{self.sentence}"
+        return f"{self.label}: {self.sentence}"
 
 
 def problems_by_host(
@@ -85,18 +83,20 @@ def problems_by_host(
 def host_states(
     lines: Sequence[Status], expected: Iterable[str], problems: Mapping[str, Sequence[Problem]]
 ) -> dict[str, str]:
-    """Return the state of each expected host: the most urgent state of its volumes under the requested profile and of
-    its problems, or MISSING if a required volume has no state. ``problems`` holds those of each host that is not
-    certified."""
+    """Return the state of each expected host: the most urgent one of its problems or, if it is certified, of its
+    volumes under the requested profile. ``problems`` holds those of each host that is not certified."""
     by_host: dict[str, list[str]] = {}
     for line in lines:
         if line.is_asked:
             by_host.setdefault(line.host, []).append(line.state)
     found = {}
     for host in expected:
-        states = [*by_host.get(printable(host), []), *(problem.state for problem in problems.get(host, ()))]
-        state = min((state for state in states if state != MISSING), key=MOST_URGENT_FIRST.index, default=NONE)
-        found[host] = MISSING if host in problems and state not in (FAILED, EXPIRED) else state
+        states = by_host.get(printable(host), [])
+        found[host] = (
+            min((problem.state for problem in problems[host]), key=_URGENCY.index)
+            if host in problems
+            else min(states, key=MOST_URGENT_FIRST.index, default=NONE)
+        )
     return found
 
 
@@ -114,9 +114,9 @@ def _missing(label: str, lines: Sequence[Status]) -> Problem | None:
     if any(line.state in (*CURRENT, FAILED, EXPIRED) for line in lines):
         return None
     if lines:
-        return _problem(label, MISSING, lines[0])
+        return _problem(label, lines[0].state, lines[0])
     unknown = "the history does not contain it"
-    return Problem(label, MISSING, unknown, unknown, "measure it for the first time")
+    return Problem(label, UNMEASURED, f"never measured: {unknown}", unknown, "measure it for the first time")
 
 
 def _problem(label: str, state: str, line: Status) -> Problem:

@@ -28,6 +28,8 @@ from .standing import CutResults, newest_kept, standing_fact, standing_loss
 FAILED = "failed"
 EXPIRED = "expired"
 NONE = "none"
+UNMEASURED = "unmeasured"
+"""The state of a host or a required volume that the history does not contain."""
 REVOKED = "revoked"
 EXPIRING = "expiring"
 VALID = "valid"

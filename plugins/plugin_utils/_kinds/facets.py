@@ -196,6 +196,10 @@ class View:
         times slower than certified". Empty if the statement already contains it."""
         return ""
 
+    def picture(self, model: Model) -> Markup | str:
+        """Return the picture of the worst result, which follows the heading; empty if there is none."""
+        return ""
+
     def statement(self, model: Model) -> str:
         """Return what the run proves, in one sentence."""
         return f"{self.title} on {model.size}: {', '.join(model.verdicts_told) or 'none was made'}."

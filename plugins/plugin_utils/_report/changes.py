@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ...module_utils._units import format_count, format_size
+from ...module_utils._units import format_count, format_number, format_size
 from .._run.shapes import Keys, Maybe, Within, dicts_in, fits
 from .._run.words import size_text
 
@@ -33,9 +33,11 @@ _USUAL_STREAM = ("log", "write")
 
 
 def percent(share: float | None) -> str:
-    """Format a change: +31 %, -2.4 %."""
+    """Format a change: +31 %, -2.4 %; from a doubling on, as a factor: 4.2 \u00d7."""
     if share is None:
         return UNKNOWN
+    if share >= 1:
+        return f"{format_number(1 + share, 2)} \u00d7"
     value = 100 * share
     digits = 0 if abs(value) >= 10 else 1
     return f"{value:+,.{digits}f} %"

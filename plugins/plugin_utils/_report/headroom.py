@@ -26,13 +26,10 @@ from .series import LimitEntry, at_worst, operations_text
 
 def share_text(share: float) -> str:
     """Return a share such as "42 %", or "15 \u00d7" if it is at least twice the limit."""
-    return f"{format_number(share, 2)} \u00d7" if share >= 2 else f"{100 * share:.0f} %"
-
-
-def unused_text(closest: LimitEntry) -> str:
-    """Return the share of the limit that is unused: "25 %". It is below 0 if the limit is broken."""
-    unused = 100 * (1 - closest["share"])
-    return f"{unused:,.{1 if abs(unused) < 10 else 0}f} %".replace("-", "\u2212")
+    if share >= 2:
+        return f"{format_number(share, 2)} \u00d7"
+    text = f"{100 * share:.0f} %"
+    return text if share == 1 or text != "100 %" else _apart_from_one(format_ratio, share)
 
 
 def closest_text(closest: LimitEntry) -> str:

@@ -11,17 +11,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+from markupsafe import Markup
+
 from ..._english.findings import in_words
 from ..._english.phrases import phrase
 from ..._report.model import Host
 from ..._run.columns import Row
-from ..._run.lock_steps import CONCURRENT_UPDATES, KEPT, NOT_COVERED, SETTINGS, STEPS, TAKEOVERS, rows_of
+from ..._run.lock_steps import CONCURRENT_UPDATES, KEPT, NOT_COVERED, SETTINGS, STEPS, TAKEOVERS, figure, rows_of
 from ..._run.verdicts import PASS, rank
 from ..._run.words import words_of
 from .criteria import LOCK_NOT_COVERED, LOCK_UNDECIDED
 from .english import step_title, why_not_covered, why_open
 from .figures import row_text
-from .pairs import findings_about
+from .pairs import ShownPair, findings_about
 from .timeline import takeover_chart
 
 OPEN_PAIRS = 3
@@ -55,6 +57,17 @@ def _part(host: Host, pair: Mapping[str, Any]) -> dict[str, Any]:
         "lines": list(_lines(host, pair)),
         "charts": [chart for chart in drawn if chart][:MOST_CHARTS],
     }
+
+
+def worst_takeover_chart(pair: ShownPair) -> Markup | str:
+    """Return the picture of the worst takeover of a pair: one that failed, or else the longest. Empty if none has a
+    known length."""
+    rows = sorted(
+        rows_of(pair.results, *TAKEOVERS),
+        key=lambda row: (row["outcome"] != KEPT, figure(row, "takeover_ns") or 0),
+        reverse=True,
+    )
+    return next(filter(None, (takeover_chart(row, pair.takeover_s) for row in rows)), "")
 
 
 def _lines(host: Host, pair: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

@@ -59,6 +59,14 @@ def pairs_of(hosts: Iterable[Host]) -> list[ShownPair]:
     return sorted(pairs, key=lambda pair: (rank(pair.verdict), *map(natural, pair.labels)))
 
 
+def gravest_of(pair: ShownPair) -> Mapping[str, Any] | None:
+    """Return the finding that gives a pair its verdict: what is broken, before a limit that is not met and before what
+    is not known. None if the pair passes."""
+    found = [each for host in pair.hosts for each in findings_about(host, pair.results)]
+    decides = [each for each in found if each["verdict"] == pair.verdict]
+    return min(decides, key=lambda each: _FINDINGS.index(each["kind"]), default=None)
+
+
 def findings_about(host: Host, pair: Pair) -> list[Mapping[str, Any]]:
     """Return the findings of a host about one of its pairs."""
     return [each for each in host.findings if each["kind"] in _FINDINGS and is_about(each, pair)]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from ....module_utils._units import format_count
+from ..._english.findings import in_words
 from ..._english.phrases import plural
 from ..._history.states import CURRENT
 from ..._report.folding import brief, shorten
@@ -23,13 +23,13 @@ from ..._report.template import render_part
 from ..._run import open_metrics as om
 from ..._run.lock_steps import TAKEOVERS, figure, rows_of
 from ..._run.verdicts import FAIL, GOOD, INCONCLUSIVE, PASS, WARN
-from ..._run.words import days_text
+from ..._run.words import days_text, words_of
 from .. import facets
 from .advice import OF_METRICS, advice_on_locks, key_of
 from .figures import late_writes_of, requirements_told, untested_text
 from .overview import overview
-from .page import locks_section
-from .pairs import pairs_of
+from .page import locks_section, worst_takeover_chart
+from .pairs import gravest_of, pairs_of
 
 if TYPE_CHECKING:
     from ..._report.model import Host, Model
@@ -38,6 +38,7 @@ SHOWN = 5
 """The largest number of pairs that have lines of their own, worst first."""
 
 _VERDICTS = (FAIL, INCONCLUSIVE, WARN, PASS)
+_LONGEST_FINDING = 200
 
 
 class View(facets.View):
@@ -81,13 +82,25 @@ class View(facets.View):
             for told in requirements_told(required)
         ]
 
+    def finding(self, model: Model) -> str:
+        """Return what is wrong with the worst pair; empty if no pair has the verdict of the run."""
+        pair, worst = next(((pair, gravest_of(pair)) for pair in pairs_of(model.hosts_with_own)), (None, None))
+        if pair is None or worst is None or pair.verdict != model.verdict:
+            return ""
+        first, second = map(shorten, pair.labels)
+        return f"{first} and {second}: {brief(in_words(worst, words_of('')), _LONGEST_FINDING)}"
+
+    def picture(self, model: Model) -> Markup | str:
+        """Return the takeover that is worst in the worst pair: one that failed, or else the longest."""
+        pair = next(iter(pairs_of(model.hosts_with_own)), None)
+        return worst_takeover_chart(pair) if pair else ""
+
     def statement(self, model: Model) -> str:
-        """Return how many pairs have each verdict, and which steps those that pass say nothing about."""
+        """Return how many hosts have each verdict, and which steps the pairs that pass say nothing about."""
         pairs = pairs_of(model.hosts_with_own)
-        told = [f"{format_count(count)} {verdict}" for verdict, count in _counts(pairs)]
         untested = untested_text([pair.results for pair in pairs if pair.verdict in GOOD])
         of = f" in {plural(len(pairs), 'pair')}" if pairs else ""
-        verdicts = ", ".join(told) or ", ".join(model.verdicts_told) or "none was tested"
+        verdicts = ", ".join(model.verdicts_told) or "none was tested"
         left = f"; {untested}" if untested else ""
         return f"Locks on {model.size}{of}: {verdicts}{left}. No latency was measured or certified."
 
@@ -149,12 +162,6 @@ class View(facets.View):
             ("late_writes", "Writes of a host that landed after it had lost its lock.", known, _late_writes),
         )
         return om.gauges((f"logdisk_run_lock_{name}", *family) for name, *family in families if known)
-
-
-def _counts(pairs: Sequence[Any]) -> list[tuple[str, int]]:
-    """Return the verdicts that occur with their counts, worst first."""
-    counts = [(verdict, sum(pair.verdict == verdict for pair in pairs)) for verdict in _VERDICTS]
-    return [(verdict, count) for verdict, count in counts if count]
 
 
 def _takeover_s(pairs: Sequence[Mapping[str, Any]]) -> float | None:

@@ -20,6 +20,7 @@ from ..._judge.durability import CERTIFYING_BOUND, chance_bound, percent_upwards
 from ..._judge.judged_records import wanted_cuts
 from ..._report.charts.axes import LogAxis, path
 from ..._report.charts.rows import row_picture, row_scale, row_upright
+from ..._report.folding import shorten
 from ..._report.model import Host, Model
 from ..._report.observation import number
 from ..._report.page.parts import NAME, PICTURE, TEXT, Column, badge, filled
@@ -79,6 +80,17 @@ def overview(model: Model, shown: Sequence[Shown]) -> dict[str, Any]:
         else f"{texts}; with a higher bound, the cuts are too few to certify"
     )
     return {"titles": titles, "rows": rows, "left": len(model.hosts) - len(shown), "dashed": dashed}
+
+
+def picture_rows(model: Model, hosts: Sequence[Host]) -> list[tuple[str, str, Markup]]:
+    """Return the name of each host, its counts with what they prove about the chance of a loss, and the picture of its
+    cuts."""
+    return [(shorten(model.shown_name(host)), _counts_and_bound(host), _cuts_picture(host)) for host in hosts]
+
+
+def _counts_and_bound(host: Host) -> str:
+    proven = "" if _lost(host) or not _bound(host) else f"; chance of a loss {_bound_text(host)}"
+    return f"{counts_text(host)}{proven}"
 
 
 def _wanted(model: Model, host: str) -> float:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from ..._durability.cut import OUTCOMES
+from ..._english.findings import in_words
 from ..._english.phrases import plural
 from ..._judge.durability import percent_upwards, why_not_certifying
 from ..._judge.judged_records import wanted_cuts
@@ -24,9 +25,10 @@ from ..._run import open_metrics as om
 from ..._run.findings import POWER_CUTS_BEFORE
 from ..._run.host_settings import profile_data
 from ..._run.verdicts import FAIL, PASS
-from ..._run.words import days_text
+from ..._run.words import days_text, words_of
 from .. import facets
-from .overview import overview
+from .criteria import POWER_CUT
+from .overview import overview, picture_rows
 from .page import counts_text, cuts_section
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 SHOWN = 5
 """The maximum number of hosts with separate lines, worst first."""
 
+_LONGEST_FINDING = 200
 _UNDECIDED = "Nothing is proven: this storage may keep what it acknowledged or lose it."
 _CUT_AGAIN = "Correct the named problem, and run playbooks/power_cut.yml."
 
@@ -105,6 +108,26 @@ class View(facets.View):
         total = sum(count for count, host in made)
         where = f" on {model.size}" if len(made) > 1 else ""
         return f"0 of {plural(total, 'cut')}{where} lost writes: {min(told)[1]}"
+
+    def finding(self, model: Model) -> str:
+        """Return what the worst host lost, or why its cut decides nothing; empty if no cut has the verdict of the
+        run."""
+        found = (
+            (host, each)
+            for host in model.hosts_with_own
+            if host.verdict == model.verdict
+            for each in host.findings
+            if each["kind"] == POWER_CUT and each["verdict"] == model.verdict
+        )
+        host, worst = next(found, (None, None))
+        if host is None or worst is None:
+            return ""
+        return f"{shorten(host.label)}: {brief(in_words(worst, words_of('')), _LONGEST_FINDING)}"
+
+    def picture(self, model: Model) -> Markup | str:
+        """Return the cuts of the worst hosts, and the bound on the chance of a loss that they prove."""
+        hosts = model.hosts_with_own[:SHOWN]
+        return render_part("kinds/power_cut/picture.html.j2", rows=picture_rows(model, hosts)) if hosts else ""
 
     def statement(self, model: Model) -> str:
         """Return how many hosts kept everything."""

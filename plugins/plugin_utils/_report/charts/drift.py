@@ -92,7 +92,7 @@ class _Canvas:
         heights = {tick: self._y.place(math.log1p(tick)) for tick in _TICKS if self._y.holds(math.log1p(tick))}
         for tick in apart(heights, heights.__getitem__, _TICK_DISTANCE):
             yield self.level("grid" if tick else "zero", math.log1p(tick))
-            yield text("tick", _LEFT - 5, heights[tick] + 3, f"{100 * tick:+.0f}%" if tick else "usual", "end")
+            yield text("tick", _LEFT - 5, heights[tick] + 3, percent(tick).replace(" ", "") if tick else "usual", "end")
 
     def dates(self, certificates: Certificates) -> list[Markup]:
         """Return the day of some certificates, including the first and the last; with the time of day if days

@@ -85,7 +85,7 @@ def row_point(name: str, x: float, radius: float = 3.5) -> Markup:
 def change_scale(axis: ChangeAxis) -> Markup:
     """Return the axis itself, with its ticks, for the head of the table."""
     shown = apart(filter(axis.holds, _TICKS), axis.place, _TICK_DISTANCE)
-    ticks = [(axis.place(tick), f"{100 * tick:+.0f}%" if tick else "0") for tick in shown]
+    ticks = [(axis.place(tick), percent(tick).replace(" ", "") if tick else "0") for tick in shown]
     return row_scale(ticks, f"logarithmic axis of the change; the margin is {percent(axis.margin)}")
 
 

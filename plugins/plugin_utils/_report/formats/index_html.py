@@ -75,7 +75,9 @@ def render(model: Model) -> Iterator[str]:
         overview=overview,
         limit_use=None if overview else limit_use_of(model),
         worst_use="" if overview else capitalized(phrase("[{text}.]", {"text": worst_use_text(model)})),
-        own_chart="" if overview or not single else next(iter(latency_charts(model.hosts[0])), ""),
+        own_chart=model.kind.view.picture(model)
+        if overview or not single
+        else next(iter(latency_charts(model.hosts[0])), ""),
         counts=counts_of(model),
         step_titles=titles,
         parameters=parameters_of(model),
@@ -152,7 +154,7 @@ def _overview(model: Model, shown: Sequence[Host], detailed: int) -> Markup | st
     """Return the section about all hosts, which only some kinds of runs have. The first hosts are linked to their
     sections."""
     links = [
-        host_link(host.label, anchor_of(host.host, host.volume) if number <= detailed else None)
+        host_link(model.shown_name(host), anchor_of(host.host, host.volume) if number <= detailed else None)
         for number, host in enumerate(shown, 1)
     ]
     return model.kind.view.overview(model, list(zip(shown, links, strict=True)))

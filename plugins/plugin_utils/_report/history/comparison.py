@@ -27,10 +27,13 @@ from ..changes import (
     screen_text,
 )
 from ..charts.rows import ChangeAxis, change_picture, change_scale
+from ..folding import brief, common_domain, without_domain
 from ..page.parts import LONG_TEXT, NAME, NUMBER, PICTURE, TEXT, Column, filled
 from ..template import render_page
+from .why import why_compared
 
 SHOWN_RUNS = 3
+SHOWN_REASONS = 30
 SHOWN_LEFT_OUT = 200
 SHOWN_CHANGES = 100
 CLASSES = {"worse": "fail", "inconclusive": "inconclusive", "non-inferior": "pass"}
@@ -156,6 +159,7 @@ def render_comparison(
     both = [*comparison["classes"], *comparison["hosts"]]
     bounds = [each[key] for each in both for key in ("change", "lower_bound", "upper_bound")]
     axis = ChangeAxis.around(bounds, comparison["margin"])
+    domain = common_domain(host["host"] for host in comparison["hosts"])
     return render_page(
         "comparison.html.j2",
         styles=["host.css", "comparison.css"],
@@ -167,10 +171,14 @@ def render_comparison(
         figure=figure_text(comparison["figure"]),
         margin=format_ratio(comparison["margin"]),
         counts=[(outcome, len(hosts)) for outcome, hosts in _by_outcome(comparison).items()],
+        domain=domain[1:],
         classes=CLASSES,
+        why=list(why_compared(comparison, host_sentence))[:SHOWN_REASONS],
+        badge=_badge,
+        brief=brief,
         marks=MARKS,
         groups=filled(_class_columns(axis), comparison["classes"], lambda part: part["outcome"]),
-        hosts=filled(_host_columns(axis), comparison["hosts"], lambda host: host["outcome"]),
+        hosts=filled(_host_columns(axis, domain), comparison["hosts"], lambda host: host["outcome"]),
         changes=[
             (each["name"], *(fact_text(each["name"], each[side]) for side in ("before", "after")), each["hosts"])
             for each in comparison["changes"]
@@ -195,9 +203,9 @@ def _class_columns(axis: ChangeAxis) -> list[Column[Item]]:
     ]
 
 
-def _host_columns(axis: ChangeAxis) -> list[Column[Item]]:
+def _host_columns(axis: ChangeAxis, domain: str) -> list[Column[Item]]:
     return [
-        Column("Host", NAME, lambda host: host["host"]),
+        Column("Host", NAME, lambda host: without_domain(host["host"], domain)),
         Column("Change", NUMBER, _change, _interval),
         Column(change_scale(axis), PICTURE, lambda host: _picture(axis, host)),
         Column("Outcome", TEXT, lambda host: _badge(host["outcome"])),

@@ -20,14 +20,17 @@ from ..._english.phrases import plural
 from ..._run.record import host_label
 from ..changes import Lines, change_text, figure_text, moments_text, percent, row_text, screen_text
 from ..charts.drift import IMPORTED_MARK, MARKS, OTHER_MARK, chart, legend
+from ..folding import brief, common_domain, without_domain
 from ..page.parts import LONG_TEXT, NAME, NUMBER, TEXT, Column, filled
 from ..template import render_page
+from .why import why_drifting
 
 DRAWN_VOLUMES = 1000
 """The largest number of volumes with a chart, worst first; the others are in drift.json."""
 OPEN_VOLUMES = 10
 CLASSES = {"drifting": "fail", "conspicuous": "warn", "changed": "inconclusive", "steady": "pass", "short": "none"}
 LEVELS = {"drift": "fail", "no drift": "pass", "unknown": "inconclusive"}
+OUTCOME_SIGNS = {"drift": "\u2717", "no drift": "\u2713", "unknown": "?"}
 SIGNS = {"drifting": "\u2717", "conspicuous": "!", "changed": "\u2192", "steady": "\u2713", "short": "\u2013"}
 STATES = {
     "drifting": "the newest two certificates are beyond the control limit",
@@ -219,6 +222,8 @@ def render_drift(drift: Item, versions: Sequence[str] = (), links: Sequence[tupl
     """Yield the page's text piece by piece. ``versions`` are those of the software that made the page. ``links`` are
     the names and addresses of other pages."""
     outcome = drift_outcome(drift)
+    domain = common_domain(volume["host"] for volume in drift["volumes"])
+    declines = list(map(decline_sentence, declines_of(drift)))
     return render_page(
         "drift.html.j2",
         styles=["host.css", "drift.css"],
@@ -229,6 +234,7 @@ def render_drift(drift: Item, versions: Sequence[str] = (), links: Sequence[tupl
         statement=drift_statement(drift),
         outcome=outcome,
         level=LEVELS[outcome],
+        signs_of_outcomes=OUTCOME_SIGNS,
         figures=figures_text(drift),
         margin=format_ratio(drift["margin"]),
         states=STATES,
@@ -240,23 +246,27 @@ def render_drift(drift: Item, versions: Sequence[str] = (), links: Sequence[tupl
             IMPORTED_MARK: "imported from mqldt",
         },
         # One after the other, so that the charts of all volumes are never in memory at once.
-        volumes=map(_volume, drift["volumes"][:DRAWN_VOLUMES]),
-        declines=list(map(decline_sentence, declines_of(drift))),
+        volumes=(_volume(volume, domain) for volume in drift["volumes"][:DRAWN_VOLUMES]),
+        domain=domain[1:],
+        declines=declines,
         nights=_night_sentences(drift["nights"]),
         alike=[class_sentence(part, drift["figure"]) for part in drift["classes"]],
-        table=filled(_columns(), enumerate(drift["volumes"], 1), lambda item: item[1]["state"]),
+        table=filled(_columns(domain), enumerate(drift["volumes"], 1), lambda item: item[1]["state"]),
         counts=[(state, drift["states"][state]) for state in STATES],
         badge=badge,
+        brief=brief,
+        why=list(why_drifting(drift, _beyond_limit, _night_sentences(gating_nights(drift)), declines)),
+        worst=_worst_chart(drift, domain),
         open_volumes=OPEN_VOLUMES,
         left=max(0, len(drift["volumes"]) - DRAWN_VOLUMES),
     )
 
 
-def _columns() -> list[Column[tuple[int, Item]]]:
+def _columns(domain: str) -> list[Column[tuple[int, Item]]]:
     """Return the columns of the table of all volumes. The items of the table are pairs of a volume's number (from 1)
     and its data."""
     return [
-        Column("Host", NAME, lambda item: _link(*item)),
+        Column("Host", NAME, lambda item: _link(item[0], without_domain(label_of(item[1]), domain))),
         Column("State", TEXT, lambda item: badge(item[1]["state"])),
         Column("Newest", NUMBER, lambda item: _newest(item[1])[0], lambda item: _newest(item[1])[2]),
         Column("Limit", NUMBER, lambda item: _newest(item[1])[1]),
@@ -270,8 +280,7 @@ def badge(state: str) -> Markup:
     return Markup('<span class="badge v-{}">{} {}</span>').format(CLASSES[state], SIGNS[state], state)
 
 
-def _link(number: int, volume: Item) -> Any:
-    label = label_of(volume)
+def _link(number: int, label: str) -> Any:
     return Markup('<a href="#v{}">{}</a>').format(number, label) if number <= DRAWN_VOLUMES else label
 
 
@@ -285,10 +294,10 @@ def _last_event(volume: Item) -> str:
     return event_sentence(volume, volume["events"][-1], "\u2192") if volume["events"] else ""
 
 
-def _volume(volume: Item) -> dict[str, Any]:
+def _volume(volume: Item, domain: str) -> dict[str, Any]:
     certificates, write = volume["certificates"], moments_of(volume)
     return {
-        "label": label_of(volume),
+        "label": without_domain(label_of(volume), domain),
         "state": volume["state"],
         "group": volume["class"],
         "summary": limit_sentence(volume)
@@ -304,6 +313,14 @@ def _volume(volume: Item) -> dict[str, Any]:
             if each["changes"]
         ],
     }
+
+
+def _worst_chart(drift: Item, domain: str) -> dict[str, Any] | None:
+    """Return the first chart of the worst volume with its name, if that volume drifts; otherwise None."""
+    worst = next(iter(drift["volumes"]), None)
+    if worst is None or worst["state"] != "drifting" or not worst["series"]:
+        return None
+    return {"label": without_domain(label_of(worst), domain), **_chart(worst["series"][0], worst)}
 
 
 def _chart(series: Item, volume: Item) -> dict[str, Any]:

@@ -24,10 +24,10 @@ from ..._run.words import days_text
 from ..changes import change_text
 from ..charts.marks import expiry_chart, has_bars, lanes
 from ..folding import brief, common_domain, without_domain
-from ..headroom import closest_text, unused_text
+from ..headroom import closest_text, share_text
 from ..page.parts import LONG_TEXT, NAME, NUMBER, TEXT, Column, distinguishing, filled
 from ..template import render_page
-from .status_section import LONGEST, SIGNS, STATES, StatusSection, state_badge
+from .status_section import LONGEST, SIGNS, STATES, StatusSection, state_badge, state_word
 
 FILE = "status.html"
 MOST_ROWS = 3000
@@ -42,13 +42,8 @@ NAMED_AT_ONCE = 3
 """If a reason concerns at most this many volumes, they are shown without having to expand the reason."""
 SHOWN_REASONS = 30
 SHOWN_CHANGES = 5
-LANES = {
-    "failed": "failed",
-    "expired": "expired",
-    "revoked": "revoked",
-    "none": "never certified",
-}
-UNKNOWN = "never measured"
+LANES = ("failed", "expired", "revoked", "none")
+UNMEASURED = "unmeasured"
 CURRENT = ("expiring", "valid")
 
 
@@ -69,7 +64,8 @@ def render_status(
         (each for each in asked if each["state"] in CURRENT), key=lambda each: (each["days_left"], each["label"])
     )
     counts = Counter(each["state"] for each in asked)
-    in_lanes = {**{name: counts[state] for state, name in LANES.items()}, UNKNOWN: len(status["never_measured"])}
+    never = len(status["never_measured"])
+    in_lanes = {**{state_word(state): counts[state] for state in LANES}, state_word(UNMEASURED): never}
     states = Counter(status["host_states"].values())
     shown = status["volumes"][:MOST_ROWS]
     domain = common_domain(sorted({each["host"] for each in shown}))
@@ -84,9 +80,9 @@ def render_status(
         status=status,
         level="fail" if not status["certified"] else "warn" if states["expiring"] else "pass",
         statement=statement(status),
-        figures=figures(asked, certified),
+        figures=figures(asked, certified, domain),
         chart=expiry_chart([each["days_left"] for each in certified], status["expiring_days"], len(asked)),
-        lanes=lanes(in_lanes, len(asked) + in_lanes[UNKNOWN]),
+        lanes=lanes(in_lanes, len(asked) + never),
         in_bars=has_bars(in_lanes),
         host_counts=[(state, states[state]) for state in STATES if states[state]],
         reasons=status["reasons"][:SHOWN_REASONS],
@@ -100,18 +96,19 @@ def render_status(
         wrong_dates=status["wrong_dates"],
         declines=status["declines"],
         domain=domain[1:],
-        table=filled(_columns(runs, domain), shown, lambda each: each["state"], filters),
+        table=filled(_columns(runs, domain), shown, lambda each: state_word(each["state"]), filters),
         filters=filters,
-        counts=[(state, word[state]) for state in STATES],
+        counts=[(state_word(state), word[state]) for state in STATES],
         left=max(0, len(status["volumes"]) - MOST_ROWS),
         badge=state_badge,
+        shown_name=lambda label: brief(without_domain(label, domain), LONGEST),
         brief=brief,
-        longest=LONGEST,
         days_text=days_text,
         versions=versions,
         links=[*pages, *_parts(status, certified, sections)],
         classes=STATES,
         signs=SIGNS,
+        state_word=state_word,
     )
 
 
@@ -140,14 +137,15 @@ def statement(status: Mapping[str, Any]) -> str:
         return f"All {format_count(total)} hosts are certified."
     affected = list(dict.fromkeys(host for reason in status["reasons"] for host in reason["hosts"]))
     states = Counter(status["host_states"][host] for host in affected)
-    parts = [f"{format_count(states[state])} {state}" for state in STATES if states[state]]
+    parts = [f"{format_count(states[state])} {state_word(state)}" for state in STATES if states[state]]
     are = "is" if len(affected) == 1 else "are"
     hosts = "host" if total == 1 else "hosts"
     return f"{format_count(len(affected))} of {format_count(total)} {hosts} {are} not certified: {', '.join(parts)}."
 
 
-def figures(asked: Sequence[Mapping[str, Any]], certified: Sequence[Mapping[str, Any]]) -> str:
-    """Describe how many volumes are certified, until when, and which certificate expires next."""
+def figures(asked: Sequence[Mapping[str, Any]], certified: Sequence[Mapping[str, Any]], domain: str = "") -> str:
+    """Describe how many volumes are certified, until when, and which certificate expires next. ``domain`` is that of
+    all hosts, which the page shows only once."""
     if not asked:
         return "The history contains no volume of these hosts."
     total = f"{plural(len(asked), 'volume')}"
@@ -156,7 +154,7 @@ def figures(asked: Sequence[Mapping[str, Any]], certified: Sequence[Mapping[str,
     first, last = certified[0], certified[-1]
     are = "is" if len(certified) == 1 else "are"
     text = f"{format_count(len(certified))} of {total} {are} certified"
-    name, days = brief(first["label"], LONGEST), days_text(first["days_left"])
+    name, days = brief(without_domain(first["label"], domain), LONGEST), days_text(first["days_left"])
     if len(certified) == 1:
         return f"{text}: {name} until {first['valid_until']} ({days})."
     if first["valid_until"] == last["valid_until"]:
@@ -184,7 +182,7 @@ def _columns(runs: Collection[str], domain: str) -> list[Column[Mapping[str, Any
         Column("Volume", NAME, lambda each: _name(each, domain), _place),
         Column("State", TEXT, lambda each: state_badge(each["state"])),
         Column("Days left", NUMBER, _days, _until),
-        Column("Headroom", NUMBER, _headroom, _closest),
+        Column("Limit used", NUMBER, _used, _closest),
         Column("Observed", TEXT, _observed, _observed_when),
         Column("Profile, run", TEXT, lambda each: brief(each["profile"], LONGEST), lambda each: _origin(each, runs)),
         Column("Remarks", LONG_TEXT, _remarks),
@@ -218,9 +216,9 @@ def _days(each: Mapping[str, Any]) -> str:
     return str(each["days_left"]).replace("-", "\u2212") if _until(each) else ""
 
 
-def _headroom(each: Mapping[str, Any]) -> str:
-    """Return the share of the closest limit that the certificate leaves unused; empty if it is not known."""
-    return unused_text(each["closest_limit"]) if each["closest_limit"] else ""
+def _used(each: Mapping[str, Any]) -> str:
+    """Return the share of the closest limit that the certificate uses; empty if it is not known."""
+    return share_text(each["closest_limit"]["share"]) if each["closest_limit"] else ""
 
 
 def _closest(each: Mapping[str, Any]) -> str:

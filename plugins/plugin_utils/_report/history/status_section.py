@@ -16,7 +16,7 @@ LONGEST = 80
 STATES = {
     "failed": "fail",
     "expired": "fail",
-    "missing": "missing",
+    "unmeasured": "missing",
     "none": "missing",
     "revoked": "warn",
     "expiring": "warn",
@@ -26,7 +26,7 @@ STATES = {
 SIGNS = {
     "failed": "\u2717",
     "expired": "\u2717",
-    "missing": "\u2013",
+    "unmeasured": "\u2013",
     "none": "\u2013",
     "revoked": "!",
     "expiring": "!",
@@ -44,6 +44,11 @@ class StatusSection:
     items: Sequence[Markup]
 
 
+def state_word(state: str) -> str:
+    """Return the displayed name of a state."""
+    return {"none": "never certified", "unmeasured": "never measured"}.get(state, state)
+
+
 def state_badge(state: str) -> Markup:
     """Return the badge of a state, with its sign."""
-    return Markup('<span class="badge v-{}">{} {}</span>').format(STATES[state], SIGNS[state], state)
+    return Markup('<span class="badge v-{}">{} {}</span>').format(STATES[state], SIGNS[state], state_word(state))

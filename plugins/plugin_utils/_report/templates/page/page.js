@@ -19,7 +19,7 @@
   var boxes = Array.prototype.slice.call(form.querySelectorAll('input[type=checkbox]'));
   var selects = Array.prototype.slice.call(form.querySelectorAll('select'));
   var ranks = boxes.map(function (box) { return box.value; });
-  var units = { ns: 1, us: 1e3, ms: 1e6, s: 1e9, min: 6e10, h: 3.6e12 };
+  var units = { ns: 1, us: 1e3, ms: 1e6, s: 1e9, min: 6e10, h: 3.6e12, '\u00d7': 100 };
   var sorted = { column: -1, descending: false };
   var rows = Array.prototype.map.call(body.rows, function (row, place) {
     var link = row.cells[0].querySelector('a');
@@ -31,7 +31,7 @@
 
   function figure(cell) {
     var text = cell.firstChild ? cell.firstChild.textContent : '';
-    var found = /([-+\u2212]?)([0-9][0-9.,]*) ?(ns|us|ms|s|min|h)?\b/.exec(text);
+    var found = /([-+\u2212]?)([0-9][0-9.,]*) ?(\u00d7|(?:ns|us|ms|s|min|h)?\b)/.exec(text);
     if (!found) { return null; }
     var sign = found[1] === '-' || found[1] === '\u2212' ? -1 : 1;
     return parseFloat(found[2].replace(/,/g, '')) * (units[found[3]] || 1) * sign;

@@ -61,12 +61,12 @@ def lines(*entries, revoked=()):
 FLEET = lines(VALID, EXPIRING, EXPIRED, FAILED, ATTEMPTED)
 
 
-def test_failed_expired_and_missing_hosts_are_problems():
+def test_what_failed_expired_or_was_never_certified_is_a_problem():
     assert problems_of(FLEET, HOSTS, {}) == [
-        "attempted: missing: it has not been certified against silver yet; inconclusive on 2026-05-01",
+        "attempted: it has not been certified against silver yet; inconclusive on 2026-05-01",
         "expired: silver until 2026-04-01 (run run-2026-01-01)",
         "failed: failed silver on 2026-05-01 (run run-2026-05-01)",
-        "unknown: missing: the history does not contain it",
+        "unknown: never measured: the history does not contain it",
     ]
 
 
@@ -79,17 +79,17 @@ def test_each_host_has_its_own_problems_and_state():
         "unknown": 1,
     }
     states = {
-        "attempted": "missing",
+        "attempted": "none",
         "expired": "expired",
         "expiring": "expiring",
         "failed": "failed",
-        "unknown": "missing",
+        "unknown": "unmeasured",
         "valid": "valid",
     }
     assert host_states(FLEET, HOSTS, problems) == states
     # A volume of the plan that was never certified.
     assert host_states(FLEET, ["valid"], problems_by_host(FLEET, ["valid"], plan("valid", data=""))) == {
-        "valid": "missing"
+        "valid": "unmeasured"
     }
 
 
@@ -132,9 +132,9 @@ def test_a_volume_that_is_expected_and_was_never_certified_is_a_problem():
     )
     expected = [
         "expired: silver until 2026-04-01 (run run-2026-01-01)",
-        "valid/data at /elsewhere: missing: the history does not contain it",
-        "valid/tried: missing: it has not been certified against silver yet; inconclusive on 2026-05-01",
-        "valid/new: missing: the history does not contain it",
+        "valid/data at /elsewhere: never measured: the history does not contain it",
+        "valid/tried: it has not been certified against silver yet; inconclusive on 2026-05-01",
+        "valid/new: never measured: the history does not contain it",
     ]
     planned = plan("valid", data="/elsewhere", tried="/var/mqm/log", new="")
     assert problems_of(fleet, ["expired", "valid"], {**planned, **plan("expired", log="")}) == expected
@@ -153,7 +153,7 @@ def test_every_volume_of_a_host_counts():
 
 def test_a_revoked_certificate_certifies_nothing():
     assert problems_of(lines(VALID, revoked={VALID.sha256}), ["valid"], {}) == [
-        "valid: missing: silver of 2026-05-01 was revoked"
+        "valid: silver of 2026-05-01 was revoked"
     ]
 
 
@@ -224,17 +224,17 @@ def test_kept_power_cuts_are_told_with_their_bound_and_their_age(results, told, 
 def test_a_volume_that_was_only_cut_is_told_and_is_not_certified():
     fleet = fleet_status([], (), TODAY, [cuts_of("2026-05-12")])
     assert [(line.state, line.kept.data["cuts"]) for line in fleet] == [("none", 10)]
-    assert problems_of(fleet, ["valid"], {}) == ["valid: missing: it has not been certified yet"]
+    assert problems_of(fleet, ["valid"], {}) == ["valid: it has not been certified yet"]
 
 
 def test_a_volume_that_only_a_quick_look_measured_is_not_said_to_lack_its_certificate():
     looked = entry("2026-05-20", ATTEMPT, host="valid", volume_id="1", profile="look", verdict="pass")
     assert problems_of(lines(looked), ["valid"], {}) == [
-        "valid: missing: it has not been certified yet, and look never certifies; pass on 2026-05-20"
+        "valid: it has not been certified yet, and look never certifies; pass on 2026-05-20"
     ]
 
 
-def test_a_loss_of_a_volume_that_nobody_came_to_know_is_a_failure_and_not_missing():
+def test_a_loss_of_a_volume_that_nobody_came_to_know_is_a_failure():
     fleet = fleet_status([UNKNOWN], (), TODAY, [cuts_of("2026-05-30", "fail", of=UNKNOWN)])
     assert [line.state for line in fleet] == ["failed"]
     (problem,) = problems_of(fleet, ["valid"], plan("valid", log=""))
@@ -281,10 +281,10 @@ def test_volumes_of_one_name_are_told_apart_by_their_mount_points():
     assert {dict(labels)["mount_point"] for labels in found} == {"/", "/var/mqm/log"}
 
 
-def test_a_replaced_disk_is_missing_and_says_why():
+def test_a_replaced_disk_is_not_certified_and_says_why():
     problems = problems_of(lines(VALID, entry("2026-05-20", ATTEMPT, host="valid", volume_id="new")), ["valid"], {})
     assert problems == [
-        "valid: missing: it has not been certified against silver yet; inconclusive on 2026-05-20; its disk or "
+        "valid: it has not been certified against silver yet; inconclusive on 2026-05-20; its disk or "
         "file system has been replaced"
     ]
 
@@ -353,7 +353,7 @@ def test_programs_get_every_volume():
         1,
         "2026-06-01",
         ["valid"],
-        ["valid: missing: the history does not contain it"],
+        ["valid: never measured: the history does not contain it"],
     )
     states = {volume["host"]: volume for volume in content["volumes"]}
     assert (

@@ -48,7 +48,10 @@ def reported(base, *pairs, **keys):
 
 def test_the_summary_has_a_line_for_each_pair_and_what_is_wrong_in_terms_of_mq(locks):
     text = runs.content(locks, "summary.txt")
-    assert text.startswith("FAIL: Locks on 9 hosts in 4 pairs: 2 fail, 1 inconclusive, 1 pass. No latency was measured")
+    assert text.startswith(
+        "FAIL: db03 and db04: 88 late writes of db03 landed after db04 had taken over. Locks on 9 hosts in 4 pairs: "
+        "4 fail, 1 missing, 2 inconclusive, 2 pass. No latency was measured"
+    )
     told = [line.split("locks    ")[1] for line in text.splitlines() if line.startswith("  locks")]
     assert told == [
         "db03 and db04 on /MQHA/QM1/log: fail, 88 late writes, takeover 12 s (limit 15 s), 1,000 of 1,000 updates kept",
@@ -65,14 +68,14 @@ def test_the_summary_has_a_line_for_each_pair_and_what_is_wrong_in_terms_of_mq(l
 @pytest.mark.parametrize(
     ("left_out", "told"),
     [
-        ((), ": 3 pass."),
+        ((), ": 6 pass."),
         (
             ((0, "server_failover"), (1, "server_failover"), (2, "server_failover")),
-            ": 3 pass; not tested: failover of the file server.",
+            ": 6 pass; not tested: failover of the file server.",
         ),
         (
             ((0, "server_failover"), (1, "server_failover"), (2, "server_failover"), (1, "cut_off")),
-            ": 3 pass; not tested: host cut off and back (in 1 of 3 pairs), failover of the file server.",
+            ": 6 pass; not tested: host cut off and back (in 1 of 3 pairs), failover of the file server.",
         ),
     ],
 )
@@ -91,7 +94,9 @@ def test_what_a_failed_pair_was_not_tested_for_is_not_in_the_first_line(tmp_path
     broken = changed(pair(), "second_refused", "broken", "granted")
     directory = reported(tmp_path, changed(broken, "cut_off", "not_covered", "second_granted"))
     first, *_rest = runs.content(directory, "summary.txt").splitlines()
-    assert first.startswith("FAIL: Locks on 2 hosts in 1 pair: 1 fail. No latency")
+    assert first.startswith(
+        "FAIL: db01 and db02: db02 got the lock while db01 held it. Locks on 2 hosts in 1 pair: 2 fail."
+    )
 
 
 def test_the_criteria_on_the_page_list_the_limits_on_locks(locks):
@@ -288,7 +293,9 @@ def test_a_waived_limit_is_a_warning_with_the_same_figures(tmp_path):
     }
     directory = reported(tmp_path, changed(pair(), "host_lost", takeover_ns=31 * S), profile=profile)
     text = runs.content(directory, "summary.txt")
-    assert text.startswith("WARN: Locks on 2 hosts in 1 pair: 1 warn.")
+    assert text.startswith(
+        "WARN: db01 and db02: db02 had the lock 31 s after db01 was lost (limit 15 s); waived until 2026-12-31"
+    )
     assert "waived (CHG7)" in text
 
 

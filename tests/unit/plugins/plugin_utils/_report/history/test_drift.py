@@ -106,7 +106,7 @@ def test_the_screen_says_what_drifts_and_what_changed():
         "  volumes       1 drifting, 1 steady; latency_mean, margin 10 %",
         "  drifting      db07: 1 of 2 rows beyond the limit, most latency_mean at 64 KiB: +30 % (limit +10 %)",
         "  changed       db07: 2026-01-04 latency_mean +20 % to +25 % at 2 rows; changed then: kernel 6.1 -> 6.12",
-        "  unlike        PM1743 (12 volumes): 100 us to 400 us, median 200 us; unlike the others: db07 +100 %",
+        "  unlike        PM1743 (12 volumes): 100 us to 400 us, median 200 us; unlike the others: db07 2 ×",
         "  page          x/drift.html",
     ]
 
@@ -127,7 +127,7 @@ def test_a_fleet_without_drift_says_so():
 def test_a_rate_is_told_as_its_reciprocal():
     slow = row([100.0] * 5 + [50.0], [5], usual=100.0, limit=90.0, newest_is_conspicuous=True)
     text = drift_text(drift(volume(state="conspicuous", series=[series([slow], "bytes_per_s")])), "p")
-    assert "1 of 1 rows beyond the limit, most 1 / bytes_per_s at 64 KiB: +100 % (limit +11 %)" in text
+    assert "1 of 1 rows beyond the limit, most 1 / bytes_per_s at 64 KiB: 2 × (limit +11 %)" in text
 
 
 def test_the_throughput_of_imported_results_is_named_as_well():
@@ -157,7 +157,7 @@ def test_the_screen_is_bounded():
 def test_the_page_has_a_chart_for_each_volume_and_says_what_changed():
     data = drift(volume(events=[event(), event(place=5, preliminary=True, changes=[])]), volume("db08", "steady"))
     page = page_of(data)
-    assert page.tags.count("svg") == 2
+    assert page.tags.count("svg") == 3
     assert [value for tag, name, value in page.attributes if (tag, name) == ("details", "id")] == ["v1", "v2"]
     assert [row[:5] for row in page.rows if row[0].startswith("db")] == [
         ["db07", "✗ drifting", "+30 %latency_mean at 64 KiB", "+10 %", "6"],
@@ -171,7 +171,7 @@ def test_the_page_has_a_chart_for_each_volume_and_says_what_changed():
 def test_a_large_fleet_has_charts_of_the_worst_volumes(monkeypatch):
     monkeypatch.setattr(shown_drift, "DRAWN_VOLUMES", 3)
     page = page_of(drift(*(volume(f"h{number}") for number in range(5))))
-    assert page.tags.count("svg") == 3
+    assert page.tags.count("svg") == 4
     assert any("2 volumes are left out here" in text for text in page.texts)
 
 

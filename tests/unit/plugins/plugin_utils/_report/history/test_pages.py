@@ -112,6 +112,76 @@ def test_the_first_screen_of_the_status_answers_before_any_text_explains(browser
     assert touching_labels(browser) == []
 
 
+def a_comparison():
+    """Return the page of a comparison with a volume that became much worse, one that is undecided and one that is as
+    before."""
+    hosts = [
+        test_comparison.host(f"db{number}.prod.example.com", outcome, change=change)
+        for number, (outcome, change) in enumerate(zip(OUTCOMES, (3.2, 0.09, 0.01), strict=True))
+    ]
+    return "".join(render_comparison(test_comparison.comparison(hosts), "1 of 3 volumes became worse."))
+
+
+def a_drift():
+    """Return the drift page of a volume that drifts, and one of each other state."""
+    volumes = [
+        test_drift.volume(f"db{number}.prod.example.com", state, [test_drift.event()] if not number else [])
+        for number, state in enumerate(STATES)
+    ]
+    return "".join(render_drift(test_drift.drift(*volumes)))
+
+
+@needs_a_browser
+@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize(
+    ("make", "verdict", "parts", "told"),
+    [
+        (
+            a_comparison,
+            "\u2717 worse",
+            [".result", ".counts", "#causes", "#hosts", "#changes"],
+            ["1 volume (db0.prod.example.com) became slower, the most: db0.prod.example.com 4.2 \u00d7", "Next:"],
+        ),
+        (
+            a_drift,
+            "\u2717 drift",
+            [".result", ".worst svg.drift", ".counts", "#causes", "#volumes", "#charts"],
+            ["db0.prod.example.com: 1 of 2 rows beyond the limit", "Next: Undo what changed", "kernel 6.1 \u2192 6.12"],
+        ),
+    ],
+)
+def test_the_first_screen_says_what_is_bad_and_what_to_do(browser, tmp_path, make, verdict, parts, told, width):
+    path = tmp_path / "page.html"
+    path.write_text(make(), encoding="utf-8")
+    browser.open(path, width=width, height=800)
+    tops = browser.run(f"{json.dumps(parts)}.map(part => document.querySelector(part).getBoundingClientRect().top)")
+    assert tops == sorted(tops) and tops[parts.index("#causes")] < 800
+    assert browser.run("document.querySelector('.result strong').textContent") == verdict
+    text = browser.run("document.querySelector('.causes').textContent").replace("\n", " ")
+    assert [words for words in told if words not in text] == []
+    # The consequence precedes the next step.
+    assert text.index("Whatever waits for these writes") < text.index("Next:")
+    names = browser.run(
+        "[...document.querySelectorAll('#volumes ~ .scroll th.name, #hosts ~ .scroll th.name')]"
+        ".map(cell => cell.textContent)"
+    )
+    assert not [name for name in names if "example" in name]
+    assert "all in prod.example.com" in browser.run("document.querySelector('#verdict').textContent")
+
+
+@needs_a_browser
+def test_factors_and_percentages_are_sorted_together(browser, tmp_path):
+    path = tmp_path / "page.html"
+    path.write_text(a_comparison(), encoding="utf-8")
+    browser.open(path)
+    changes = browser.run("""(() => {
+      [...document.querySelectorAll('th')].find(head => head.textContent.startsWith('Change')).querySelector('button')
+        .click();
+      return [...document.querySelectorAll('tr[data-verdict]')].map(row => row.cells[1].firstChild.textContent.trim());
+    })()""")
+    assert sorted([changes, changes[::-1]])[-1] == ["\u2717 4.2 \u00d7", "? +9.0 %", "\u2713 +1.0 %"]
+
+
 @needs_a_browser
 def test_the_status_can_be_filtered_by_profile_and_its_address_remembers_that(browser, tmp_path):
     path = tmp_path / "status.html"

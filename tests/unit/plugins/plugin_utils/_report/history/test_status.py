@@ -147,10 +147,10 @@ def cells_of(page, name):
     ("status", "told"),
     [
         (status_of(["a"]), "The host is certified."),
-        (status_of(["a"], unknown=["b"]), "1 of 2 hosts is not certified: 1 missing."),
+        (status_of(["a"], unknown=["b"]), "1 of 2 hosts is not certified: 1 never measured."),
         (
             fleet(20, healthy=False),
-            "14 of 20 hosts are not certified: 5 failed, 4 expired, 5 missing.",
+            "14 of 20 hosts are not certified: 5 failed, 4 expired, 2 never measured, 2 never certified, 1 revoked.",
         ),
     ],
     ids=["one", "unknown", "every"],
@@ -187,13 +187,13 @@ def test_each_reason_is_told_once_with_its_hosts_and_what_to_do():
         ("failed", "lost acknowledged writes in a power cut", 1),
         ("expired", "the certificate for mq-log-silver expired", 2),
         ("expired", "the certificate for mq-log-silver expired, and the last attempt ended with inconclusive", 2),
+        ("unmeasured", "the history does not contain it", 2),
         (
-            "missing",
+            "none",
             "it has not been certified against mq-log-silver yet, and the last attempt ended with inconclusive",
             2,
         ),
-        ("missing", "the history does not contain it", 2),
-        ("missing", "the certificate for mq-log-silver was revoked", 1),
+        ("revoked", "the certificate for mq-log-silver was revoked", 1),
     ]
     text = " ".join(page_of(status, playbooks="/opt/books").texts)
     assert all(text.count(f": {each['reason']}\n") == 1 or f": {each['reason']}" in text for each in status["reasons"])
@@ -245,24 +245,24 @@ def test_observations_are_shown_beside_their_volumes_and_the_slowest_first():
 @pytest.mark.parametrize(
     ("closest", "shown"),
     [
-        (closest_to(0.75), "25 %p99 at 64 KiB: 1.5 ms"),
-        (closest_to(0.996), "0.4 %p99 at 64 KiB: 1.99 ms"),
-        (closest_to(12), "\u22121,100 %p99 at 64 KiB: 24 ms"),
+        (closest_to(0.75), "75 %p99 at 64 KiB: 1.5 ms"),
+        (closest_to(0.996), "99.6 %p99 at 64 KiB: 1.99 ms"),
+        (closest_to(12), "12 \u00d7p99 at 64 KiB: 24 ms"),
         (
             closest_to(0.8, block_size_bytes=None, stream="database", operation="read", value_at_least=True),
-            "20 %p99 of database reads: at least 1.6 ms",
+            "80 %p99 of database reads: at least 1.6 ms",
         ),
         (
             closest_to(2, metric="capacity", unit="BSU", value=40, limit_value=80, block_size_bytes=None),
-            "\u2212100 %capacity: 40 BSU",
+            "2 \u00d7capacity: 40 BSU",
         ),
         (None, ""),
     ],
 )
-def test_the_headroom_is_what_the_closest_limit_leaves_unused(closest, shown):
+def test_the_closest_limit_is_shown_with_the_share_that_is_used(closest, shown):
     status = fleet(2)
     status["volumes"][0]["closest_limit"] = closest
-    cell = cells_of(page_of(status), status["volumes"][0]["host"].partition(".")[0])["Headroom"]
+    cell = cells_of(page_of(status), status["volumes"][0]["host"].partition(".")[0])["Limit used"]
     assert cell == (shown or "\u2013")
 
 
