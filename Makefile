@@ -175,6 +175,18 @@ fixtures: ## record tests/fixtures/tables again with the tester of this checkout
 reference: .venv-dev/.finished link ## write the generated pages of docs/ (tools/write_reference.py lists them)
 	PYTHONPATH=collections $(DEV)/python tools/write_reference.py
 
+.PHONY: site
+site: build/site-venv/.finished link ## build the documentation as a site with a search in build/site, and check all its links
+	@build/site-venv/bin/python tools/make_site.py
+
+build/site-venv/.finished: requirements-site.txt requirements.txt tools/make-venv
+	@tools/make-venv build/site-venv "$(PYTHON)" -r requirements-site.txt
+	@touch $@
+
+.PHONY: sample
+sample: .venv-dev/.finished link ## make docs/sample.html and the pictures in README.md again, with Chromium
+	PYTHONPATH=collections $(DEV)/python tools/make_sample.py
+
 .PHONY: scale
 scale: packages .venv-dev/.finished link ## certify many SSH hosts on this machine, and show how the time is spent: HOSTS=100 FORKS=20
 	PYTHONPATH=tests:tests/integration $(DEV)/python benchmarks/scale.py \
