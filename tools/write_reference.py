@@ -20,6 +20,7 @@ import io
 import json
 import re
 import subprocess
+import textwrap
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -77,6 +78,8 @@ ROLES = {
 }
 """The roles in the order of the page, each with the title of its section and the pages about it."""
 
+
+MOST_WORDS_IN_A_CELL = 30
 
 LIMITS_HEAD = """# Ids of limits
 
@@ -385,16 +388,18 @@ def variables_page() -> str:
         VARIABLES_HEAD.format(run_wide=", ".join(f"`{name}`" for name in sorted(names_of(RUN)))),
     ]
     for role, (title, *documents) in ROLES.items():
+        known = {name: spec for name, spec in options(role).items() if name not in elsewhere}
+        split = {name: purpose_and_details(spec) for name, spec in known.items()}
         rows = [
-            f"| `{name}` | {default(spec)} | {meaning(spec)} |"
-            for name, spec in options(role).items()
-            if name not in elsewhere
+            f"| {f'[`{name}`](#{name})' if details else f'`{name}`'} | {known[name].get('type', 'str')} "
+            f"| {default(known[name])} | {short.replace('|', chr(92) + '|')} |"
+            for name, (short, details) in split.items()
         ]
-        about = f"See {', '.join(f'[{page}]({page})' for page in documents)}.\n\n" if documents else ""
-        parts.append(
-            "\n".join([f"## {title}\n\n{about}| variable | default | meaning |", "| --- | --- | --- |", *rows, ""])
-        )
-    return "\n".join(parts)
+        sections = [line for name, (short, details) in split.items() if details for line in (f"### {name}", *details)]
+        about = [f"See {', '.join(f'[{page}]({page})' for page in documents)}."] if documents else []
+        table = "\n".join(["| variable | type | default | purpose |", "| --- | --- | --- | --- |", *rows])
+        parts.append("\n\n".join([f"## {title}", *about, table, *sections, ""]))
+    return "\n".join(parts).rstrip() + "\n"
 
 
 def options(role: str) -> dict[str, Any]:
@@ -423,13 +428,22 @@ def default(spec: dict[str, Any]) -> str:
     return f"`{value if isinstance(value, str) else json.dumps(value)}`"
 
 
-def meaning(spec: dict[str, Any]) -> str:
-    sentences = list(words(spec["description"]))
-    if "choices" in spec and not all(f"`{choice}`" in " ".join(sentences) for choice in spec["choices"]):
-        sentences.append(f"One of {', '.join(f'`{choice}`' for choice in spec['choices'])}.")
-    for name, each in spec.get("options", {}).items():
-        sentences.append(f"`{name}`: {' '.join(words(each['description']))}")
-    return " ".join(sentences).replace("|", "\\|")
+def purpose_and_details(spec: dict[str, Any]) -> tuple[str, list[str]]:
+    """Return the text about a variable in its table, and the paragraphs and lists of its section. A description that is
+    short has no section. Otherwise, its first sentence is in the table."""
+    paragraphs = list(words(spec["description"]))
+    if "choices" in spec and not all(f"`{choice}`" in " ".join(paragraphs) for choice in spec["choices"]):
+        paragraphs.append(f"One of {', '.join(f'`{choice}`' for choice in spec['choices'])}.")
+    keys = [f"- `{name}`: {' '.join(words(each['description']))}" for name, each in spec.get("options", {}).items()]
+    if not keys and len(" ".join(paragraphs).split()) <= MOST_WORDS_IN_A_CELL:
+        return " ".join(paragraphs), []
+    first, *rest = re.split(r"(?<=\.) (?=[A-Z`*])", paragraphs[0], maxsplit=1)
+    listed = ["\n".join(wrapped(key, "  ") for key in keys)] if keys else []
+    return first, [*(wrapped(text) for text in [*rest, *paragraphs[1:]]), *listed]
+
+
+def wrapped(text: str, indent: str = "") -> str:
+    return textwrap.fill(text, 120, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def words(description: str | list[str]) -> Iterator[str]:
