@@ -80,3 +80,30 @@ def test_every_playbook_that_is_named_exists(page):
         *re.findall(r"ansible-playbook [^\n`]*\bmqops\.logdisk\.(\w+)", text),
     } - {"NAME"}
     assert [name for name in named if not (ROOT / f"playbooks/{name}.yml").exists()] == []
+
+
+@pytest.mark.parametrize("page", DOCS, ids=lambda page: page.name)
+def test_commands_name_only_what_exists(page):
+    commands = "\n".join(found[0] for found in FENCED.finditer(page.read_text(encoding="utf-8"))).replace("\\\n", " ")
+    variables = {
+        *re.findall(r"-e '?\{?\"?([a-z]+_\w+)(?:=|\":)", commands),
+        *re.findall(
+            r"^\$ ansible-playbook .*?[{,] ?\"((?:gate|sweep|workspace|observe)_\w+)\":", commands, re.MULTILINE
+        ),
+    }
+    described = (ROOT / "docs/variables.md").read_text(encoding="utf-8")
+    unknown = {name for name in variables if name not in OF_COMMANDS and f"`{name}`" not in described}
+    targets = set(re.findall(r"^\$ make (?!-)(\w[\w-]*)", commands, re.MULTILINE))
+    made = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    options = set(re.findall(r"(--\w+)", " ".join(re.findall(r"^(?:\$ )?logdisk .*", commands, re.MULTILINE))))
+    assert (unknown - {"logdisk_project_url"}, targets - made, options - options_of_the_tester()) == (
+        set(),
+        set(),
+        set(),
+    )
+
+
+@cache
+def options_of_the_tester() -> set[str]:
+    done = subprocess.run([ROOT / "src/build/logdisk", "--help"], capture_output=True, text=True)
+    return set(re.findall(r"--\w+", done.stdout + done.stderr))
