@@ -124,14 +124,14 @@ def test_the_status_shows_observations_and_the_headroom_of_certificates(history)
 def test_each_host_fails_by_its_own_state(history):
     told = answer(fleet_status, history)
     assert (
-        told["failures"] == {host: f"{host}: missing: the history does not contain it" for host in HOSTS}
+        told["failures"] == {host: f"{host}: never measured: the history does not contain it" for host in HOSTS}
         and "failed" not in told
     )
     (artifact,) = told["artifacts"].items()
     assert (
         artifact[0] == "logdisk_status_7"
-        and artifact[1]["hosts"] == dict.fromkeys(HOSTS, "missing")
-        and artifact[1]["states"] == {"missing": 2}
+        and artifact[1]["hosts"] == dict.fromkeys(HOSTS, "unmeasured")
+        and artifact[1]["states"] == {"unmeasured": 2}
     )
     assert answer(fleet_status, history, ["h2"], limit="h2")["failures"].keys() == {"h2"}
 
