@@ -223,7 +223,8 @@
   }
   all('figure, .fleet').forEach(function (part) {
     if (!part.querySelector('svg')) { return; }
-    var button = part.appendChild(made('button', 'Save as a picture'));
+    var button = made('button', 'Save as a picture'), caption = part.querySelector('figcaption') || part;
+    caption.insertBefore(button, caption === part ? null : caption.firstChild);
     button.type = 'button';
     button.className = 'save';
     button.addEventListener('click', function () { save(part); });
