@@ -72,7 +72,9 @@ def why_dead(run):
     message = run.read_text("stderr", 2000).strip()
     late = re.search(r"--startAt was ([0-9.]{1,20}) s ago", message)
     if late and status == 2:
-        return dict(stage="start", error="the tester began %s s late, when its time was already over" % late.group(1))
+        return dict(
+            stage="start", error="the tester began %s s late, after the planned end of its measurement" % late.group(1)
+        )
     if status is None:
         return dict(stage="ended", error="the tester disappeared before it wrote its tables")
     if status > 128:

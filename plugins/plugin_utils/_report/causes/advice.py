@@ -247,7 +247,7 @@ OTHERS = {
     "io_error": Advice(
         "a write failed",
         "Put no recovery log there. Look in the system log of the host for errors of this device, and "
-        "have the device or path replaced.",
+        "replace the device or path that they name.",
         (
             STORAGE,
             SYSTEM,
@@ -320,7 +320,7 @@ OTHERS = {
         "the tester began too late",
         "Certify this host again (playbooks/certify.yml with --limit). If many hosts begin late, let Ansible start "
         "more of them at once (--forks), or leave them more time: set sweep_start_at to some minutes from now.",
-        (SYSTEM,),
+        (),
         consequence=UNKNOWN,
     ),
     "ended": Advice(

@@ -22,13 +22,14 @@ from ..._run.findings import FORESEEN, OF_HISTORY, Finding, reasons_among
 from ..._run.findings import LIMIT as OF_LIMIT
 from ..._run.findings import QUALIFICATION as NOT_CERTIFIED
 from ..._run.kinds import CHECK_MODE, KINDS
-from ..._run.verdicts import ERROR, GOOD, INCONCLUSIVE, PASS, rank
+from ..._run.verdicts import ERROR, GOOD, INCONCLUSIVE, MISSING, PASS, UNREACHABLE, rank
 from ..folding import natural, shorten
 from ..model import NOT_MEASURED, Host, Model
 from . import advice
 from .cause import BASELINE, LEFTOVERS, LIMIT, LONGEST_TEXT, QUALIFICATION, Cause, instead, make_cause, unexplained, who
 from .faults import causes_of_limits
 
+UNMEASURED_VERDICTS = (ERROR, UNREACHABLE, MISSING)
 LONGEST_FINDING = 160
 """How many characters the gravest finding has in the heading of a report."""
 
@@ -55,7 +56,8 @@ def gravest(model: Model) -> str:
     without_figures = [cause for cause in found if cause.kind not in (LIMIT, BASELINE, QUALIFICATION, LEFTOVERS)]
     if not without_figures or (model.verdict == INCONCLUSIVE and len(without_figures) < len(found)):
         return ""
-    return shorten(without_figures[0].statement, LONGEST_FINDING)
+    unknown = "; nothing is known about the storage" if model.verdict in UNMEASURED_VERDICTS else ""
+    return shorten(without_figures[0].statement, LONGEST_FINDING) + unknown
 
 
 # Causes other than limits: there is one finding per host, and the findings are equal except for names and figures.

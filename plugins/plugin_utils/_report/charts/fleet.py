@@ -185,11 +185,12 @@ def limit_use_chart(uses: Sequence[tuple[str, float]], label: str, apart: Sequen
     over = [upright("limit", limit, 0, HEIGHT)]
     if apart:
         columns = _APART // BIN - 2
-        own = [(verdict, number % columns) for number, verdict in enumerate(apart)]
+        # From the right, above the text of the lane.
+        own = [(verdict, columns - 1 - number % columns) for number, verdict in enumerate(apart)]
         lane = Axis(0, columns, WIDTH - columns * BIN, WIDTH)
         size = size_of(len(uses) + len(apart))
         over += [
-            upright("grid", end + BIN, 0, HEIGHT),
+            path("apart", "M{} 0H{}V{}H{}Z", end + BIN, WIDTH, HEIGHT, end + BIN),
             piles(
                 _by_verdict(own, lambda verdict, dummy: f"{verdict}, no usable figure"),
                 lane,

@@ -71,6 +71,13 @@ def drift_statement(drift: Item) -> str:
     return "; ".join(parts)
 
 
+def drift_finding(drift: Item) -> str:
+    """Return which volume drifted most, and by how much; empty if no single volume drifted."""
+    volume = next((each for each in drift["volumes"] if each["state"] == "drifting"), None)
+    worst = volume and newest_of(volume)
+    return f"{brief(label_of(volume))}: {worst.name} {percent(worst.change)}" if worst else ""
+
+
 def gating_nights(drift: Item) -> list[Item]:
     """Return the nights that fail the gate: those on which a whole class was slow, if they are its newest two."""
     return [night for night in drift["nights"] if night["gates"]]
@@ -231,6 +238,7 @@ def render_drift(drift: Item, versions: Sequence[str] = (), links: Sequence[tupl
         drift=drift,
         versions=versions,
         links=links,
+        finding=drift_finding(drift),
         statement=drift_statement(drift),
         outcome=outcome,
         level=LEVELS[outcome],

@@ -53,7 +53,7 @@ def test_a_tester_that_measures_is_not_said_to_be_late(run, progress, late_s, sa
             2,
             "logdisk: --startAt was 10.400 s ago, and the planned end of the run has passed as well; name a later one",
             "start",
-            "the tester began 10.400 s late, when its time was already over",
+            "the tester began 10.400 s late, after the planned end of its measurement",
         ),
         (137, "", "ended", "the tester was killed by signal 9 before it wrote its tables"),
         (None, "", "ended", "the tester disappeared before it wrote its tables"),

@@ -440,8 +440,8 @@ def test_without_a_gate_the_verdict_is_made_from_the_records(tmp_path):
     directory = fabricate.run_directory(tmp_path, {"db07": fast()}, expected=["db07", "db08"], gate=False)
     text = shown(directory)
     assert text.startswith(
-        "INTERNAL: the run ended before its gate. Its records say missing: db08: it was expected but never reported. "
-        "This run does not certify: of 2 hosts, 1 missing.\n"
+        "INTERNAL: the run ended before its gate. Its records say missing: db08: it was expected but never reported; "
+        "nothing is known about the storage. This run does not certify: of 2 hosts, 1 missing.\n"
     )
     assert "The gate did not run" in text
     data = json.loads(content(directory, "report.json"))

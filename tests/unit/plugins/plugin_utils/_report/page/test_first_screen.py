@@ -13,7 +13,7 @@ from ansible_collections.mqops.logdisk.tests.unit.plugins.plugin_utils._report.b
 
 BROKEN = {"exit_status": 3, "exit_reason": "io_error", "error_call": "pwritev2", "error_errno_name": "EIO"}
 HUNG = {"exit_status": 4, "exit_reason": "deadline", "in_flight_age_ns": 12 * 10**9}
-LATE = "the tester began 10.4 s late, when its time was already over"
+LATE = "the tester began 10.4 s late, after the planned end of its measurement"
 
 
 def measured(*sizes, latency_ns=300_000, seconds=600, run=(), **columns):
