@@ -137,9 +137,9 @@ def _read(text: str, width: int, head_lines: int) -> tuple[list[str], list[_Part
 
 def _others(lines: Sequence[str], width: int) -> Iterator[str]:
     """Yield wrapped lines. In tables, columns for which there is no room are removed."""
-    narrow = iter(_narrowed([line for line in lines if line.startswith(TABLE)], width))
+    narrow = _narrowed([line for line in lines if line.startswith(TABLE)], width)
     for line in lines:
-        yield from [next(narrow)] if line.startswith(TABLE) else _wrapped(line, width, _LABEL, _WHOLE)
+        yield from [narrow.pop(0)] if line.startswith(TABLE) else _wrapped(line, width, _LABEL, _WHOLE)
 
 
 def _narrowed(table: Sequence[str], width: int) -> list[str]:
