@@ -172,7 +172,7 @@ def _next_step(symptoms: Symptoms) -> str:
 
 def _statement(model: Model, symptom: str, groups: Sequence[LimitGroup], hosts: Sequence[Host]) -> str:
     """Return a statement about hosts and their common symptom, with the worst figure of each limit."""
-    worst = {min(group.on, key=lambda entry: badness(entry[1]))[0].label for group in groups[:SHOWN_FIGURES]}
+    worst = {_worst(group)[0].label for group in groups[:SHOWN_FIGURES]}
     figures = [_figure(model, group, hosts, named=len(worst) > 1) for group in groups[:SHOWN_FIGURES]]
     more = [f"{len(groups) - SHOWN_FIGURES} more limits broken"] if len(groups) > SHOWN_FIGURES else []
     are = advice.SYMPTOMS[symptom].hosts_are.replace("writes", model.words.timed)
@@ -184,9 +184,14 @@ def _statement(model: Model, symptom: str, groups: Sequence[LimitGroup], hosts: 
     return f"{concerned} {'is' if len(hosts) == 1 else 'are'} {are}{several} {and_list([*figures, *more])}"
 
 
+def _worst(group: LimitGroup) -> NotKept:
+    """Return the host whose figure is worst, with its entry of the limit."""
+    return min(group.on, key=lambda entry: badness(entry[1]))
+
+
 def _figure(model: Model, group: LimitGroup, hosts: Sequence[Host], named: bool) -> str:
     """Return the worst figure of a limit, together with the limit, and with its host if that is to be named."""
-    host, limit, _rows = min(group.on, key=lambda entry: badness(entry[1]))
+    host, limit, _rows = _worst(group)
     worst, metric = limit["worst"], find_metric(str(limit["metric"]))
     write = metric.kind.format if metric else str
     metric_name = metric_text(str(limit["metric"]))

@@ -29,7 +29,8 @@ from . import advice
 from .cause import BASELINE, LEFTOVERS, LIMIT, LONGEST_TEXT, QUALIFICATION, Cause, instead, make_cause, unexplained, who
 from .faults import causes_of_limits
 
-UNMEASURED_VERDICTS = (ERROR, UNREACHABLE, MISSING)
+_UNMEASURED = (ERROR, UNREACHABLE, MISSING)
+"""The verdicts of hosts of whose storage nothing is known."""
 LONGEST_FINDING = 160
 """How many characters the gravest finding has in the heading of a report."""
 
@@ -56,7 +57,7 @@ def gravest(model: Model) -> str:
     without_figures = [cause for cause in found if cause.kind not in (LIMIT, BASELINE, QUALIFICATION, LEFTOVERS)]
     if not without_figures or (model.verdict == INCONCLUSIVE and len(without_figures) < len(found)):
         return ""
-    unknown = "; nothing is known about the storage" if model.verdict in UNMEASURED_VERDICTS else ""
+    unknown = "; nothing is known about the storage" if model.verdict in _UNMEASURED else ""
     return shorten(without_figures[0].statement, LONGEST_FINDING) + unknown
 
 

@@ -40,7 +40,6 @@ its step."""
 
 _HEIGHT = 190
 _BOTTOM = 152
-_SLOWEST = ("latency_max_ns", "latency_p99_ns")
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@
       var several = to - from > 1;
       var counts = [];
       values.slice(2).forEach(function (count, row) {
-        if (count) { 
+        if (count) {
           counts.push((+count).toLocaleString('en') + (row < bounds.length ? ' up to ' : ' above ') +
             bounds[Math.min(row, bounds.length - 1)]);
         }
