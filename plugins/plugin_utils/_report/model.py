@@ -251,10 +251,29 @@ class Host:
             if limit["unit"] == "ns" and limit["limit_value"] and not limit["hard"]:
                 yield limit, span
 
-    def results(self) -> Iterator[tuple[ResultRow, dict[str, Any]]]:
+    def results(self) -> Iterator[tuple[ResultRow, Mapping[str, Any]]]:
         """Yield each row with its figures by column name."""
+        places = {name: place for place, name in enumerate(self.columns)}
         for row in self.rows:
-            yield row, dict(zip(self.columns, row.values, strict=True))
+            yield row, _Figures(places, row.values)
+
+
+class _Figures(Mapping[str, Any]):
+    """The figures of a row by column name. Most readers need a few of 60 columns, so a dict of all would cost more."""
+
+    __slots__ = ("_places", "_values")
+
+    def __init__(self, places: Mapping[str, int], values: tuple[Any, ...]) -> None:
+        self._places, self._values = places, values
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[self._places[name]]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
 
 
 @dataclass(frozen=True, slots=True)
@@ -700,7 +719,7 @@ def _method(tables: Tables) -> str:
 def _rows(record: HostRecord, tables: Tables) -> list[ResultRow]:
     judged: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for judgement in record.judgements:
-        judged.setdefault(tuple(judgement.get(key) for key in _ROW_KEYS), []).append(judgement)
+        judged.setdefault(tuple(map(judgement.get, _ROW_KEYS)), []).append(judgement)
     names = record.worker_names if tables.layout.of_mq else []
     rows = []
     for row in tables.results:
@@ -735,7 +754,7 @@ def _by_limit(judgements: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
     """Return the judgements of each limit."""
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for judgement in judgements:
-        groups.setdefault(tuple(str(judgement.get(key)) for key in _SHOWN_LIMIT_KEYS), []).append(judgement)
+        groups.setdefault(tuple(map(judgement.get, _SHOWN_LIMIT_KEYS)), []).append(judgement)
     return list(groups.values())
 
 
@@ -774,10 +793,12 @@ def _span(group: list[dict[str, Any]]) -> Span:
     sizes, loads = (
         sorted(judgement[key] for judgement in group if judgement[key]) for key in ("block_size_bytes", "load_point")
     )
-    series = frozenset(
-        (_printable_value(judgement["stream"]), _printable_value(judgement["operation"])) for judgement in group
+    series = {(judgement["stream"], judgement["operation"]) for judgement in group}
+    return Span(
+        (sizes[0], sizes[-1]) if sizes else None,
+        (loads[0], loads[-1]) if loads else None,
+        frozenset((_printable_value(stream), _printable_value(operation)) for stream, operation in series),
     )
-    return Span((sizes[0], sizes[-1]) if sizes else None, (loads[0], loads[-1]) if loads else None, series)
 
 
 def _is_untested(judgement: Mapping[str, Any]) -> bool:
@@ -801,6 +822,8 @@ def _safe(value: Any) -> Any:
 
 
 def _printable_value(value: Any) -> Any:
+    if isinstance(value, str):
+        return printable(value)
     if value is None or isinstance(value, (bool, int, float)):
         return value
     if isinstance(value, (list, tuple)):

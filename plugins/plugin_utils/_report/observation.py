@@ -105,9 +105,7 @@ def ratio_of(host: Host) -> float | None:
 
 def log_figures(host: Host) -> dict[str, Any]:
     """Return the figures of the log's writes by column, empty if there are none."""
-    return next(
-        (figures for dummy, figures in host.results() if (figures["stream"], figures["worker"]) == ("log", "all")), {}
-    )
+    return next((dict(row) for dummy, row in host.results() if (row["stream"], row["worker"]) == ("log", "all")), {})
 
 
 def limit_of_mean(host: Host) -> float | None:

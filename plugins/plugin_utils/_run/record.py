@@ -31,7 +31,7 @@ class _Judgement(Keys):
         if isinstance(value, dict) and "details" in value:
             if not is_data(value["details"]):
                 return ".details"
-            value = {key: each for key, each in value.items() if key != "details"}
+            value = {**value, "details": None}
         return super().misfit(value)
 
 

@@ -165,7 +165,8 @@ def with_seal(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _seal_of(data: Mapping[str, Any]) -> str:
-    text = json.dumps(data, sort_keys=True, separators=(",", ":"), default=str)
+    # Keys need not be sorted, because a file keeps their order; plain data has no cycles to look for.
+    text = json.dumps(data, check_circular=False, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 

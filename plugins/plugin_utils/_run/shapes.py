@@ -25,6 +25,7 @@ Plan = Mapping[str, Any]
 _LARGEST = 1 << 64
 """The largest figure that is needed. Larger ones cannot be used in computations."""
 
+_TEXT = (str, type(None))
 _LONGEST_PATH = 100
 
 
@@ -90,11 +91,10 @@ class Keys(Shape):
         for key in self._needed:
             if key not in value:
                 return f".{key}"
-        if self._every is not object:
-            for key, each in value.items():
-                if not self._fits_every(each):
-                    return f".{key}{misfit(each, self._every)}"
-        return None
+        if self._every is object or all(map(self._fits_every, value.values())):
+            return None
+        key = next(key for key, each in value.items() if not self._fits_every(each))
+        return f".{key}{misfit(value[key], self._every)}"
 
 
 class Items(Shape):
@@ -183,7 +183,7 @@ def named(path: str) -> str:
 
 def _is_plain(value: Any) -> bool:
     """Whether a value is a string, None, or a number that can be used in computations."""
-    return value is None or isinstance(value, str) or (isinstance(value, (int, float)) and abs(value) <= _LARGEST)
+    return isinstance(value, _TEXT) or (isinstance(value, (int, float)) and abs(value) <= _LARGEST)
 
 
 PLAIN = Where(_is_plain)

@@ -18,7 +18,6 @@ from ..._run.kinds import by_data_key
 from ..causes.groups import causes
 from ..estimates import ShownEstimates, shown_estimates
 from ..model import Host, Model, ResultRow
-from ..series import Figures
 
 FILE = "report.json"
 
@@ -93,12 +92,12 @@ def _host(host: Host) -> dict[str, Any]:
         "capacity": host.capacity.as_dict() if host.capacity else None,
         "estimates": _estimates(host),
         **by_data_key(host.kind, host.own or None),
-        "results": [_result(row, figures) for row, figures in host.results()],
+        "results": [_result(host, row) for row in host.rows],
     }
 
 
-def _result(row: ResultRow, figures: Figures) -> dict[str, Any]:
-    known = {column: value for column, value in figures.items() if value is not None}
+def _result(host: Host, row: ResultRow) -> dict[str, Any]:
+    known = {column: value for column, value in zip(host.columns, row.values, strict=True) if value is not None}
     return {"verdict": row.verdict, "reasons": row.reasons, "worker_name": row.worker_name, **known}
 
 

@@ -50,9 +50,9 @@ def _rows(host: Host, columns: list[str]) -> Iterator[list[Any]]:
     leading = [harmless(host.host), harmless(host.volume), host.verdict, str(host.certified).lower()]
     if not host.rows:
         yield [*leading, "", harmless("; ".join(host.reasons)), "", *("" for column in shown), profile]
-    for row, figures in host.results():
-        values = (figures.get(column) for column in shown)
-        cells = ["" if value is None else harmless(value) if isinstance(value, str) else value for value in values]
+    for row in host.rows:
+        figures = dict(zip(host.columns, row.values, strict=True))
+        cells = [harmless(value) if isinstance(value, str) else value for value in map(figures.get, shown)]
         yield [*leading, row.verdict, harmless("; ".join(row.reasons)), harmless(row.worker_name), *cells, profile]
 
 
