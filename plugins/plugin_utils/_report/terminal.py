@@ -28,7 +28,7 @@ TABLE = "   "
 """The beginning of the lines of a table: one space more than other indented lines."""
 
 _WHOLE = 12
-"""The maximum number of lines of one statement. The remedy comes last in it, so statements are rarely cut."""
+"""The maximum number of lines of one statement."""
 _CROWDED = 3
 """The same for the statement of a cause, if not all causes fit."""
 _LEAST_WANTED = (r"Throughput", r".*/s", r"Writes|Reads|Commits|Operations", r"p50", r"Mean.*")
@@ -163,6 +163,9 @@ def _narrowed(table: Sequence[str], width: int) -> list[str]:
 def _wrapped(line: str, width: int, indent: str, most: int) -> list[str]:
     if len(line) <= width or line.startswith(_PATHS):
         return [line]
-    return textwrap.wrap(
-        line, width, subsequent_indent=indent, break_on_hyphens=False, max_lines=most, placeholder=" ..."
-    )
+    lines = textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False)
+    if len(lines) <= most:
+        return lines
+    # The middle is left out, because the remedy comes last.
+    end = line[len(indent) + len("... ") - width :].partition(" ")[2]
+    return [*lines[: most - 1], f"{indent}... {end}"]

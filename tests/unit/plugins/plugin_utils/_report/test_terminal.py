@@ -99,6 +99,12 @@ def test_the_remedy_at_the_end_of_a_message_is_not_cut():
     assert " ".join(text.split()).count("set workspace_path to another directory") == 2
 
 
+def test_the_middle_of_a_message_is_cut_if_not_all_causes_fit():
+    message = f"{WORDS} {WORDS} {WORDS} set workspace_path to another directory"
+    text = fit("".join(f"{head('error', f'{number} {message}')}\n" for number in range(9)) + REPORT, 80)
+    assert " ".join(text.split()).count("... ") == text.count("another directory") > 5
+
+
 @pytest.mark.parametrize(
     ("line", "verdict"),
     [
