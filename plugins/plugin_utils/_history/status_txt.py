@@ -18,7 +18,7 @@ from .._judge.durability import percent_upwards
 from .._run import open_metrics as om
 from .._run.kinds import KINDS
 from .._run.table_reader import printable
-from .._run.words import days_text
+from .._run.words import days_text, state_text
 from .states import MOST_URGENT_FIRST
 
 SHOWN_LINES = 100
@@ -38,13 +38,18 @@ def status_text(status: Item, place: str = "", command: str = "ansible-playbook"
     a command line with the inventory."""
     volumes = status["volumes"]
     counts = Counter(each["state"] for each in volumes)
-    states = ", ".join(f"{counts[state]} {state}" for state in MOST_URGENT_FIRST if counts[state]) or "no certificates"
+    states = ", ".join(f"{counts[state]} {state_text(state)}" for state in MOST_URGENT_FIRST if counts[state])
+    expected = f"hosts expected: {len(status['expected_hosts'])}"
     result = "CERTIFIED" if status["certified"] else "NOT CERTIFIED"
-    width = max((len(each["label"]) for each in volumes[:SHOWN_LINES]), default=0)
+    shown = volumes[:SHOWN_LINES]
+    widths = [
+        max(map(len, texts), default=0)
+        for texts in zip(*((state_text(each["state"]).ljust(9), each["label"]) for each in shown))
+    ] or [0, 0]
     return "\n".join(
         [
-            f"{result} on {status['date']}: {states}; hosts expected: {len(status['expected_hosts'])}.",
-            *(line for each in volumes[:SHOWN_LINES] for line in _volume_lines(each, width)),
+            f"{result} on {status['date']}: {states or 'no certificates'}; {expected}.",
+            *(line for each in shown for line in _volume_lines(each, *widths)),
             *([f"  and {len(volumes) - SHOWN_LINES} more, see status.json"] if len(volumes) > SHOWN_LINES else []),
             *(line for kind in KINDS.values() for line in _lines(*kind.memory.status_lines(status))),
             *_lines([f"wrong date {each['text']}" for each in status["wrong_dates"]], "wrong dates"),
@@ -60,14 +65,14 @@ def _lines(lines: Sequence[str], subjects: str) -> list[str]:
     return [*shown, f"  and {_units.format_count(left)} more {subjects}, see status.json"] if left > 0 else shown
 
 
-def _volume_lines(volume: Item, width: int) -> Iterator[str]:
+def _volume_lines(volume: Item, state_width: int, label_width: int) -> Iterator[str]:
     """Yield the line of a volume: its sentence, followed by what is not a problem, namely the power cuts without a loss
     and the newest observation; and a line about what changed, if anything did."""
     kept, observed, since = volume["power_cuts_kept"], volume["observation"], volume["changed_since"]
     told = [volume["sentence"]]
     told += [_kept(kept)] if kept else []
     told += [f"observed {observed_text(observed)}"] if observed else []
-    yield f"  {volume['state']:9} {volume['label']:{width}}  {'; '.join(told)}"
+    yield f"  {state_text(volume['state']):{state_width}} {volume['label']:{label_width}}  {'; '.join(told)}"
     if since and since["changes"]:
         changes = since["changes"]
         texts = [f"{each['name']} {_short(each['before'])} -> {_short(each['after'])}" for each in changes]

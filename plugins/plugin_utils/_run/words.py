@@ -194,6 +194,11 @@ def mean_size_text(size_bytes: float) -> str:
     return f"{_units.format_number(size_bytes / unit)} {name}"
 
 
+def state_text(state: str) -> str:
+    """Return the state of a certificate as text."""
+    return {"none": "never certified", "unmeasured": "never measured"}.get(state, state)
+
+
 def days_text(days: int) -> str:
     """Describe how far a day is from the day of the report."""
     if days == 0:

@@ -37,6 +37,7 @@ from ..._run.record import DEFAULT_VOLUME, HostRecord
 from ..._run.run_files import RunDirectoryError
 from ..._run.table_reader import printable
 from ..._run.verdicts import ERROR, FAIL, GOOD, WORST_FIRST, worst
+from ..._run.words import state_text
 from .. import facets
 
 
@@ -75,7 +76,9 @@ class Memory(facets.Memory):
 
     def status_lines(self, status: Mapping[str, Any]) -> tuple[list[str], str]:
         """Return a line for each pair."""
-        return [f"{each['state']:9} {each['label']}  {each['sentence']}" for each in status["locks"]], "pairs"
+        return [
+            f"{state_text(each['state']):9} {each['label']}  {each['sentence']}" for each in status["locks"]
+        ], "pairs"
 
     def metrics(self, status: Mapping[str, Any], volumes: Sequence[tuple[str, Pair]]) -> Iterator[str]:
         """Yield the state of each pair, until when it lasts, and its longest takeover."""

@@ -20,14 +20,14 @@ from ....module_utils._units import format_count
 from ..._english.phrases import plural
 from ..._run.environment import as_started
 from ..._run.kinds import KINDS
-from ..._run.words import days_text
+from ..._run.words import days_text, state_text
 from ..changes import change_text
 from ..charts.marks import expiry_chart, has_bars, lanes
 from ..folding import brief, common_domain, without_domain
 from ..headroom import closest_text, share_text
 from ..page.parts import LONG_TEXT, NAME, NUMBER, TEXT, Column, distinguishing, filled
 from ..template import render_page
-from .status_section import LONGEST, SIGNS, STATES, StatusSection, state_badge, state_word
+from .status_section import LONGEST, SIGNS, STATES, StatusSection, state_badge
 
 FILE = "status.html"
 MOST_ROWS = 3000
@@ -65,7 +65,7 @@ def render_status(
     )
     counts = Counter(each["state"] for each in asked)
     never = len(status["never_measured"])
-    in_lanes = {**{state_word(state): counts[state] for state in LANES}, state_word(UNMEASURED): never}
+    in_lanes = {**{state_text(state): counts[state] for state in LANES}, state_text(UNMEASURED): never}
     states = Counter(status["host_states"].values())
     shown = status["volumes"][:MOST_ROWS]
     domain = common_domain(sorted({each["host"] for each in shown}))
@@ -96,9 +96,9 @@ def render_status(
         wrong_dates=status["wrong_dates"],
         declines=status["declines"],
         domain=domain[1:],
-        table=filled(_columns(runs, domain), shown, lambda each: state_word(each["state"]), filters),
+        table=filled(_columns(runs, domain), shown, lambda each: state_text(each["state"]), filters),
         filters=filters,
-        counts=[(state_word(state), word[state]) for state in STATES],
+        counts=[(state_text(state), word[state]) for state in STATES],
         left=max(0, len(status["volumes"]) - MOST_ROWS),
         badge=state_badge,
         shown_name=lambda label: brief(without_domain(label, domain), LONGEST),
@@ -108,7 +108,7 @@ def render_status(
         links=[*pages, *_parts(status, certified, sections)],
         classes=STATES,
         signs=SIGNS,
-        state_word=state_word,
+        state_text=state_text,
     )
 
 
@@ -137,7 +137,7 @@ def statement(status: Mapping[str, Any]) -> str:
         return f"All {format_count(total)} hosts are certified."
     affected = list(dict.fromkeys(host for reason in status["reasons"] for host in reason["hosts"]))
     states = Counter(status["host_states"][host] for host in affected)
-    parts = [f"{format_count(states[state])} {state_word(state)}" for state in STATES if states[state]]
+    parts = [f"{format_count(states[state])} {state_text(state)}" for state in STATES if states[state]]
     are = "is" if len(affected) == 1 else "are"
     hosts = "host" if total == 1 else "hosts"
     return f"{format_count(len(affected))} of {format_count(total)} {hosts} {are} not certified: {', '.join(parts)}."

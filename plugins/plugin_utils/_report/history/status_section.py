@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from ..._run.words import state_text
+
 LONGEST = 80
 """The largest number of characters of a name."""
 STATES = {
@@ -44,11 +46,6 @@ class StatusSection:
     items: Sequence[Markup]
 
 
-def state_word(state: str) -> str:
-    """Return the displayed name of a state."""
-    return {"none": "never certified", "unmeasured": "never measured"}.get(state, state)
-
-
 def state_badge(state: str) -> Markup:
     """Return the badge of a state, with its sign."""
-    return Markup('<span class="badge v-{}">{} {}</span>').format(STATES[state], SIGNS[state], state_word(state))
+    return Markup('<span class="badge v-{}">{} {}</span>').format(STATES[state], SIGNS[state], state_text(state))

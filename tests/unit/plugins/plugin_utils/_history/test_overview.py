@@ -296,13 +296,13 @@ def test_clones_are_told():
 
 def test_the_screen_has_the_most_urgent_first():
     text = status_text(status_json(FLEET, HOSTS, problems_by_host(FLEET, HOSTS, {}), TODAY, {}, {})).splitlines()[:-1]
-    assert (
-        text[0] == "NOT CERTIFIED on 2026-06-01: 1 failed, 1 expired, 1 none, 1 expiring, 1 valid; hosts expected: 6."
+    assert text[0] == (
+        "NOT CERTIFIED on 2026-06-01: 1 failed, 1 expired, 1 never certified, 1 expiring, 1 valid; hosts expected: 6."
     )
-    assert [line.split()[:2] for line in text[1:]] == [
+    assert [[line[2:17].rstrip(), line[17:].split()[0]] for line in text[1:]] == [
         [state, host]
         for state, host in zip(
-            ("failed", "expired", "none", "expiring", "valid"),
+            ("failed", "expired", "never certified", "expiring", "valid"),
             ("failed", "expired", "attempted", "expiring", "valid"),
             strict=True,
         )
