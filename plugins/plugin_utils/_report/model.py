@@ -474,7 +474,8 @@ class Model:
     def chance_statement(self) -> str:
         """A sentence about how many hosts may have failed by chance alone. The text is empty if this number is at most
         one, or if all failing hosts are far from their limits."""
-        expected, near = self.fleet.get("wrong_fails_expected"), [host.label for host in self.hosts if only_just(host)]
+        expected = self.fleet.get("wrong_fails_expected")
+        near = [host.label for host in self.hosts if host.verdict == FAIL and only_just(host)]
         if not expected or not near:
             return ""
         most = min(expected, len(near))
@@ -536,10 +537,15 @@ def build_model(run_directory: RunDirectory) -> Model:
 
 
 def only_just(host: Host) -> bool:
-    """Return whether a host fails only because of figures that are at most 25 % beyond their limits."""
-    broken = [limit for limit in host.limits if limit["verdict"] == FAIL]
-    shares = [used_share(limit, limit["worst"]["value"]) for limit in broken]
-    return host.verdict == FAIL and bool(broken) and all(share is not None and share <= _NEAR for share in shares)
+    """Return whether a host fails, or is inconclusive, only because of figures that are at most 25 % beyond their
+    limits."""
+    decisive = [limit for limit in host.limits if limit["verdict"] == host.verdict]
+    shares = [used_share(limit, limit["worst"]["value"]) for limit in decisive]
+    return (
+        host.verdict in (FAIL, INCONCLUSIVE)
+        and bool(decisive)
+        and all(share is not None and share <= _NEAR for share in shares)
+    )
 
 
 def _counts_told(counts: Mapping[str, int], verdicts: Sequence[str]) -> list[str]:

@@ -195,6 +195,19 @@ def undecided(p99_ns, **figures):
     return fabricate.tables(rows, over=over, option_over_ns="2000000")
 
 
+def test_a_disturbed_host_near_its_limit_is_not_named_with_a_slow_one(tmp_path):
+    files = {
+        host: fabricate.tables(fabricate.sweep_rows((4096,), seconds=20, latency_ns=mean_ns), cpu_steal_share="0.2")
+        for host, mean_ns in (("slow", 8_000_000), ("near", 1_150_000))
+    }
+    profile = {"name": "mine", "limits": [PROFILE["limits"][0]]}
+    said = found(fabricate.run_directory(tmp_path, files, profile=profile))
+    assert [(cause.verdict, cause.symptom, cause.hosts) for cause in said] == [
+        ("inconclusive", "disturbed", ("slow",)),
+        ("inconclusive", "disturbed", ("near",)),
+    ]
+
+
 def test_a_limit_that_is_open_does_not_matter_on_a_host_that_breaks_another_one(tmp_path):
     files = {"slow": undecided(1_500_000, latency_ns=15_000_000), "good": undecided(1_500_000)}
     profile = {**CONFIDENT, "limits": [{"metric": "latency_p99", "max": "2 ms"}]}
