@@ -59,7 +59,7 @@ def _title(row: Row, takeover: float, is_over: bool) -> str:
 
 
 def _description(row: Row, back: float | None, limit_s: float) -> str:
-    parts = [f"Limit {format_duration(limit_s * 1e9)}"]
+    parts = [f"Limit of a takeover {format_duration(limit_s * 1e9)}"]
     if back is not None:
         late, errno = late_writes(row), figure_text(row, "errno")
         parts.append(f"back after {format_duration(back * 1e9)}")
@@ -80,7 +80,7 @@ def _frame(clock: Axis, limit_s: float) -> Iterator[Markup]:
             end = x + half + 4
     x = clock.place(limit_s)
     yield _upright("limit", x)
-    yield text("limit", x + 3, 18, "limit")
+    yield text("limit", x + 3, 18, "limit of a takeover")
     x = clock.place(0)
     yield _upright("loss", x)
     yield text("axis", x - 3, 18, "loss", "end")

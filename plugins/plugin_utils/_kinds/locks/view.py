@@ -15,6 +15,7 @@ from markupsafe import Markup
 from ..._english.findings import in_words
 from ..._english.phrases import plural
 from ..._history.states import CURRENT
+from ..._report.causes.cause import decided_by
 from ..._report.folding import brief, shorten
 from ..._report.history.status_section import LONGEST, StatusSection, state_badge
 from ..._report.overview import counts_of
@@ -38,7 +39,6 @@ SHOWN = 5
 """The largest number of pairs that have lines of their own, worst first."""
 
 _VERDICTS = (FAIL, INCONCLUSIVE, WARN, PASS)
-_LONGEST_FINDING = 200
 
 
 class View(facets.View):
@@ -87,8 +87,7 @@ class View(facets.View):
         pair, worst = next(((pair, gravest_of(pair)) for pair in pairs_of(model.hosts_with_own)), (None, None))
         if pair is None or worst is None or pair.verdict != model.verdict:
             return ""
-        first, second = map(shorten, pair.labels)
-        return f"{first} and {second}: {brief(in_words(worst, words_of('')), _LONGEST_FINDING)}"
+        return decided_by(in_words(worst, words_of("")), pair.labels)
 
     def picture(self, model: Model) -> Markup | str:
         """Return the takeover that is worst in the worst pair: one that failed, or else the longest."""

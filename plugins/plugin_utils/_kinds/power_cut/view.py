@@ -16,6 +16,7 @@ from ..._english.findings import in_words
 from ..._english.phrases import plural
 from ..._judge.durability import percent_upwards, why_not_certifying
 from ..._judge.judged_records import wanted_cuts
+from ..._report.causes.cause import decided_by
 from ..._report.folding import brief, more_hosts, shorten
 from ..._report.history.status_section import LONGEST, StatusSection
 from ..._report.observation import number
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 SHOWN = 5
 """The maximum number of hosts with separate lines, worst first."""
 
-_LONGEST_FINDING = 200
 _UNDECIDED = "Nothing is proven: this storage may keep what it acknowledged or lose it."
 _CUT_AGAIN = "Correct the named problem, and run playbooks/power_cut.yml."
 
@@ -122,7 +122,7 @@ class View(facets.View):
         host, worst = next(found, (None, None))
         if host is None or worst is None:
             return ""
-        return f"{shorten(host.label)}: {brief(in_words(worst, words_of('')), _LONGEST_FINDING)}"
+        return decided_by(in_words(worst, words_of("")), [host.label])
 
     def picture(self, model: Model) -> Markup | str:
         """Return the cuts of the worst hosts, and the bound on the chance of a loss that they prove."""

@@ -17,7 +17,7 @@ from ..._run.findings import LIMIT as OF_LIMIT
 from ..._run.findings import OF_HISTORY, UNMEASURED, reasons_among, row_of
 from ..._run.kinds import opened_for
 from ..._run.verdicts import GOOD, PASS
-from ..folding import fold_names
+from ..folding import brief, fold_names, shorten
 from ..model import Host, Model
 from ..series import LimitEntry
 
@@ -25,6 +25,8 @@ LIMIT, BASELINE, QUALIFICATION, LEFTOVERS = "limit", "baseline", "qualification"
 """Kinds of causes. There are other kinds for testers that did not finish and for hosts without a measurement. The views
 of kinds of runs define their own."""
 
+LONGEST_FINDING = 200
+"""How many characters of what decided the verdict are in the first line of a report."""
 LONGEST_TEXT = 400
 """How many characters of a text from a host are shown."""
 
@@ -76,6 +78,13 @@ def who(model: Model, hosts: Sequence[Host]) -> str:
 def count(model: Model, labels: Sequence[str]) -> str:
     """Return a text that states how many of the run's hosts these are."""
     return f"{format_count(len(labels))} of {model.size}"
+
+
+def decided_by(text: str, labels: Sequence[str] = ()) -> str:
+    """Return what decided the verdict of a run, for the first line of a report. If the text does not name its hosts,
+    their ``labels`` precede it."""
+    names = " and ".join(map(shorten, labels))
+    return f"{names}: {brief(text, LONGEST_FINDING)}" if names else brief(text, LONGEST_FINDING)
 
 
 def make_cause(

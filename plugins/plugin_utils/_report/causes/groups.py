@@ -26,13 +26,23 @@ from ..._run.verdicts import ERROR, GOOD, INCONCLUSIVE, MISSING, PASS, UNREACHAB
 from ..folding import natural, shorten
 from ..model import NOT_MEASURED, Host, Model
 from . import advice
-from .cause import BASELINE, LEFTOVERS, LIMIT, LONGEST_TEXT, QUALIFICATION, Cause, instead, make_cause, unexplained, who
+from .cause import (
+    BASELINE,
+    LEFTOVERS,
+    LIMIT,
+    LONGEST_TEXT,
+    QUALIFICATION,
+    Cause,
+    decided_by,
+    instead,
+    make_cause,
+    unexplained,
+    who,
+)
 from .faults import causes_of_limits
 
 _UNMEASURED = (ERROR, UNREACHABLE, MISSING)
 """The verdicts of hosts of whose storage nothing is known."""
-LONGEST_FINDING = 160
-"""How many characters the gravest finding has in the heading of a report."""
 
 # The parts in which otherwise equal texts about hosts may differ: figures, addresses, and names that contain a number.
 _PARTICULAR = re.compile(r"\S*[0-9]\S*")
@@ -58,7 +68,7 @@ def gravest(model: Model) -> str:
     if not without_figures or (model.verdict == INCONCLUSIVE and len(without_figures) < len(found)):
         return ""
     unknown = "; nothing is known about the storage" if model.verdict in _UNMEASURED else ""
-    return shorten(without_figures[0].statement, LONGEST_FINDING) + unknown
+    return decided_by(without_figures[0].statement) + unknown
 
 
 # Causes other than limits: there is one finding per host, and the findings are equal except for names and figures.

@@ -118,7 +118,7 @@ def test_one_fault_that_breaks_several_steps_is_one_cause(tmp_path):
     directory = reported(tmp_path, broken)
     causes = [line for line in runs.content(directory, "summary.txt").splitlines() if line.startswith("  fail ")]
     assert len(causes) == 1 and "2 hosts (db01 and db02): for example db01: db02 got the lock while db01" in causes[0]
-    assert "LOCK-002, LOCK-004, LOCK-006: " in runs.page_text(directory)
+    assert "(criterion LOCK-002, LOCK-004, LOCK-006)" in runs.page_text(directory)
 
 
 @pytest.mark.parametrize(("count", "lines"), [(1, 1), (5, 5), (20, 6), (300, 6)])

@@ -80,10 +80,10 @@ def test_a_criterion_that_no_limit_holds_is_named_in_each_format(tmp_path):
     render(directory)
     (cause,) = json.loads(content(directory, "report.json"))["causes"]
     assert cause["limit_id"] == "IO-003"
-    sentence = f"IO-003: {cause['statement']}"
-    assert f"1. **fail**: {sentence}" in content(directory, "evidence.md").replace("\\", "")
-    assert f'message="{sentence}"' in content(directory, "junit.xml")
-    assert f" {sentence}</h3>" in content(directory, "index.html")
+    statement = cause["statement"]
+    assert f"1. **fail**: {statement} (criterion IO-003)" in content(directory, "evidence.md").replace("\\", "")
+    assert f'message="IO-003: {statement}"' in content(directory, "junit.xml")
+    assert f' {statement} <span class="dim">(criterion IO-003)</span></h3>' in content(directory, "index.html")
 
 
 def test_a_waiver_by_id_covers_the_finding_on_its_rows_alone(tmp_path):
