@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import html
 import json
-import shutil
+import re
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -28,6 +28,8 @@ MAX_PICTURE_BYTES = 150_000
 FAILED = "mq04"
 WIDTH, HEIGHT = 1100, 760
 COLUMNS = 110
+LINK_TO_FILE = re.compile(r'<a href="(?!#|https?:)[^"]*"[^>]*>(.*?)</a>')
+"""A link to a file of the run directory, which is not part of the sample."""
 SHOW = """
 (async () => {
   const part = document.querySelector(%s);
@@ -53,7 +55,8 @@ def main() -> None:
     IMAGES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as temporary:
         directory = sample_run.make(Path(temporary))
-        shutil.copyfile(render(directory)["index.html"], SAMPLE)
+        page = Path(render(directory)["index.html"]).read_text(encoding="utf-8")
+        SAMPLE.write_text(LINK_TO_FILE.sub(r"\1", page), encoding="utf-8")
         text = summary(directory).replace(f"{temporary}/", "reports/")
         screen = Path(temporary, "screen.html")
         screen.write_text(TERMINAL.format(lines="".join(coloured(text))), encoding="utf-8")
