@@ -80,7 +80,8 @@ def _frame(clock: Axis, limit_s: float) -> Iterator[Markup]:
             end = x + half + 4
     x = clock.place(limit_s)
     yield _upright("limit", x)
-    yield text("limit", x + 3, 18, "limit of a takeover")
+    is_right = x > _RIGHT - 110
+    yield text("limit", x - 3 if is_right else x + 3, 18, "limit of a takeover", "end" if is_right else "start")
     x = clock.place(0)
     yield _upright("loss", x)
     yield text("axis", x - 3, 18, "loss", "end")
@@ -91,13 +92,13 @@ def _upright(name: str, x: float) -> Markup:
     return path(name, "".join(f"M{x:.1f} {top:.0f}V{bottom:.0f}" for top, bottom in _BELOW_TEXT))
 
 
-def _bar(name: str, first: float, last: float, top: float) -> Markup:
+def _bar(name: str, first: float, last: float, top: float, words: str) -> Markup:
     course = "M{0:.1f} {1:.1f}H{2:.1f}v{3:.1f}H{0:.1f}z"
-    return path(f"fill {name}", course, first, top, max(last, first + 2), _BAR)
+    return path(f"fill {name}", course, first, top, max(last, first + 2), _BAR, values=[words])
 
 
-def _thin(name: str, first: float, last: float, top: float) -> Markup:
-    return path(name, "M{:.1f} {:.1f}H{:.1f}", first, top + _BAR / 2, max(last, first))
+def _thin(name: str, first: float, last: float, top: float, words: str) -> Markup:
+    return path(name, "M{:.1f} {:.1f}H{:.1f}", first, top + _BAR / 2, max(last, first), values=[words])
 
 
 def _lane(name: str, top: float, words: str) -> list[Markup]:
@@ -109,12 +110,17 @@ def _holder(row: Row, clock: Axis, back: float | None) -> list[Markup]:
     was = _LOST.get(row["step"], "lost")
     zero, end = clock.place(0), _RIGHT if back is None else clock.place(back)
     parts = _lane(row["holder"], _HOLDER, f"holds the lock and writes, then is {was}")
-    parts += [_bar("p99", _LEFT, zero, _HOLDER), _thin("gone", zero, end, _HOLDER)]
+    host, until = shorten(row["holder"], _LONGEST_NAME), "" if back is None else f" until {_after(back)}"
+    parts += [
+        _bar("p99", _LEFT, zero, _HOLDER, f"{host} holds the lock and writes until its loss"),
+        _thin("gone", zero, end, _HOLDER, f"{host} is {was}{until}"),
+    ]
     if back is not None:
         is_fenced = row["outcome"] == KEPT and not late_writes(row)
         y = _HOLDER + _BAR / 2
-        parts.append(path("fenced", _ARROW, end, y) if is_fenced else path("landed", _CROSS, end, y))
         words = "back, its write fails" if is_fenced else "back, and writes"
+        look, course = ("fenced", _ARROW) if is_fenced else ("landed", _CROSS)
+        parts.append(path(look, course, end, y, values=[f"{host}: {words}, {_after(back)}"]))
         parts.append(text("back", end, y + 22, words, "end" if end > _RIGHT - 60 else "middle"))
     return parts
 
@@ -125,9 +131,14 @@ def _other(row: Row, clock: Axis, takeover: float, is_over: bool) -> list[Markup
     refused = "refused" if tries is None else f"refused {format_count(int(tries))} times"
     words = f"{refused}, then holds the lock" if is_over else f"{refused}, and never gets the lock"
     got = clock.place(takeover)
-    parts = [*_lane(row["other"], _OTHER, words), _thin("refused", _LEFT, got, _OTHER)]
+    host, at = shorten(row["other"], _LONGEST_NAME), _after(takeover)
+    parts = [*_lane(row["other"], _OTHER, words), _thin("refused", _LEFT, got, _OTHER, f"{host} is {refused}")]
     if is_over:
-        parts.append(_bar("mean", got, _RIGHT, _OTHER))
+        parts.append(_bar("mean", got, _RIGHT, _OTHER, f"{host} holds the lock {at}"))
     else:
-        parts.append(path("landed", _CROSS, got, _OTHER + _BAR / 2))
+        parts.append(path("landed", _CROSS, got, _OTHER + _BAR / 2, values=[f"{host} has no lock {at}"]))
     return parts
+
+
+def _after(seconds: float) -> str:
+    return f"{format_duration(seconds * 1e9)} after the loss"

@@ -26,8 +26,6 @@ from .axes import Axis, LogAxis, joined, path
 from .marks import BIN, HEIGHT, WIDTH, Marks, overview, picture, piles, size_of, ticks, upright
 
 MOST_STRIPS = 32
-MOST_TEXTS = 100
-"""The largest number of hosts whose marks have texts. In a larger fleet, the table contains the values."""
 NAMED = 3
 """The maximum number of hosts that are named in the heading of a strip."""
 
@@ -134,12 +132,14 @@ def _strip(strip: Strip, axis: LogAxis, grid: Markup) -> Markup:
 
 
 def _marks(name: str, figures: Sequence[tuple[float, Mark]], fails: bool) -> Marks:
-    """Return the marks of the hosts that fail, or of those that do not, from their figures in ascending order. In a
-    large fleet, the marks have no texts of their own."""
+    """Return the marks of the hosts that fail, or of those that do not, from their figures in ascending order."""
     shown = [(value, mark) for value, mark in figures if mark.fails == fails]
-    has_texts = len(figures) <= MOST_TEXTS
-    texts = [f"{brief(mark.label)} {name} {format_duration(value)}" for value, mark in shown] if has_texts else []
-    return Marks(f"{name} fails" if fails else name, [value for value, mark in shown], fails, texts)
+
+    def text(number: int) -> str:
+        value, mark = shown[number]
+        return f"{brief(mark.label)} {name} {format_duration(value)}"
+
+    return Marks(f"{name} fails" if fails else name, [value for value, mark in shown], fails, text)
 
 
 def _heading(strip: Strip) -> list[Markup]:
@@ -207,13 +207,12 @@ def limit_use_chart(uses: Sequence[tuple[str, float]], label: str, apart: Sequen
 
 
 def _by_verdict(marks: Sequence[tuple[str, float]], text: Callable[[str, float], str]) -> list[Marks]:
-    """Return the marks of hosts that pass, of others, and of those that fail, in this order. In a large fleet, the
-    marks have no texts of their own."""
+    """Return the marks of hosts that pass, of others, and of those that fail, in this order."""
     found = []
     for name, verdicts in (("passes", {PASS}), ("neither", {*WORST_FIRST} - {PASS, FAIL}), ("fails", {FAIL})):
         own = sorted((value, verdict) for verdict, value in marks if verdict in verdicts)
-        texts = [text(verdict, value) for value, verdict in own] if len(marks) <= MOST_TEXTS else []
-        found.append(Marks(name, [value for value, verdict in own], name == "fails", texts))
+        values = [value for value, verdict in own]
+        found.append(Marks(name, values, name == "fails", lambda number, own=own: text(*reversed(own[number]))))
     return found
 
 

@@ -12,9 +12,8 @@ height, so that the picture stays small and legible with any number of hosts.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 
 from markupsafe import Markup
 
@@ -45,14 +44,14 @@ _TICK_DAYS = (1, 2, 7, 14, 30, 60, 90, 180, 365, 3650, 36500)
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """Marks of one kind: the CSS class of their paths, their values, and the texts that the page shows for these; none
-    if the marks say nothing more than their picture."""
+    """Marks of one kind: the CSS class of their paths, their values in ascending order, and the function that returns
+    the text that the page shows for a value by its number; none if the marks say nothing more than their picture."""
 
     name: str
     values: Sequence[float]
     is_upright: bool = False
     """Whether the marks are short upright lines, which differ from dots and squares even in grey."""
-    texts: Sequence[str] = ()
+    text: Callable[[int], str] | None = None
 
 
 def picture(height: float, label: str, parts: Iterable[Markup]) -> Markup:
@@ -92,12 +91,9 @@ def piles(kinds: Iterable[Marks], axis: Axis, line: float, room: float, size: in
     above the line. Marks of later kinds are on top of those of earlier kinds."""
     shown = [kind for kind in kinds if kind.values]
     counts: dict[int, list[int]] = {}
-    texts: dict[tuple[int, int], list[str]] = {}
     for number, kind in enumerate(shown):
-        for value, words in zip_longest(kind.values, kind.texts):
-            place = int(axis.place(value) // BIN)
-            counts.setdefault(place, [0] * len(shown))[number] += 1
-            texts.setdefault((place, number), []).extend([words] if words else [])
+        for value in kind.values:
+            counts.setdefault(int(axis.place(value) // BIN), [0] * len(shown))[number] += 1
     if not counts:
         return Markup("")
     direction, most = -1 if room < 0 else 1, max(map(sum, counts.values()))
@@ -105,10 +101,12 @@ def piles(kinds: Iterable[Marks], axis: Axis, line: float, room: float, size: in
     first = line + direction * (size / 2 + 1.5)
     paths: list[list[str]] = [[] for kind in shown]
     values: list[list[str]] = [[] for kind in shown]
+    told = [0] * len(shown)
     for place, found in sorted(counts.items()):
         below = 0
         for number, (parts, kind, count) in enumerate(zip(paths, shown, found, strict=True)):
-            values[number] += _told(texts.get((place, number), ()), count, pitch < size)
+            values[number] += _told(kind.text, range(told[number], told[number] + count), pitch < size)
+            told[number] += count
             x = (place + 0.5) * BIN
             if count and pitch < size:
                 parts.append(_bar(x, first + direction * pitch * below, direction * pitch * count))
@@ -119,17 +117,18 @@ def piles(kinds: Iterable[Marks], axis: Axis, line: float, room: float, size: in
             below += count
     look = "bar" if pitch < size else f"size{size}"
     return joined(
-        path(f"{kind.name} {look}", "".join(parts), values=told)
-        for kind, parts, told in zip(shown, paths, values, strict=True)
+        path(f"{kind.name} {look}", "".join(parts), values=words)
+        for kind, parts, words in zip(shown, paths, values, strict=True)
     )
 
 
-def _told(texts: Sequence[str], count: int, is_bar: bool) -> list[str]:
-    """Return the texts of the marks of a pile. Many marks have one text, which names the first and the last."""
-    if len(texts) <= _FEW_TOGETHER and not (is_bar and count > 1):
-        return list(texts)
-    words = f"{format_count(count)} marks, from {texts[0]} to {texts[-1]}" if texts else ""
-    return [words if is_bar else f"{count}*{words}"] if words else []
+def _told(text: Callable[[int], str] | None, pile: range, is_bar: bool) -> list[str]:
+    """Return the texts of the marks of a pile, by their numbers. Many marks have one text, which names the first and
+    the last."""
+    if not text or (len(pile) <= _FEW_TOGETHER and not (is_bar and len(pile) > 1)):
+        return [text(number) for number in pile] if text else []
+    words = f"{format_count(len(pile))} marks, from {text(pile[0])} to {text(pile[-1])}"
+    return [words if is_bar else f"{len(pile)}*{words}"]
 
 
 def _marks(x: float, heights: Sequence[float], upright_size: int) -> Iterable[str]:

@@ -214,6 +214,8 @@ def test_each_takeover_is_a_picture(step, outcome, cause, figures, marks, title)
     assert ('class="fill mean"' in picture) == (cause != "never_taken_over")
     places = [float(x) for x in re.findall(r"[MH](-?[0-9.]+)", picture)]
     assert all(0 <= x <= 460 for x in places)
+    drawn = re.findall(r'<path class="(?:fill|gone|refused|fenced|landed)[^>]*>', picture)
+    assert all(re.search(r' data-v="db0[12][ :][^|"]+"', path) for path in drawn)
 
 
 def test_a_takeover_of_unknown_length_has_no_picture():

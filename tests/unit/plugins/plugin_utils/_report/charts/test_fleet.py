@@ -86,7 +86,18 @@ def test_a_single_host_can_be_seen_beside_a_thousand():
 
 def test_ten_thousand_hosts_take_no_more_room_than_a_thousand():
     sizes = [len(fleet_chart([Strip(f"{size} KiB", marks(count)) for size in (4, 8, 16)])) for count in (1000, 10_000)]
-    assert sizes[1] < 12_000
+    assert sizes[1] < 30_000
+
+
+@pytest.mark.parametrize("count", [20, 1000])
+def test_each_pile_of_marks_has_values(count):
+    picture = str(fleet_chart([Strip("4 KiB", marks(count))]))
+    paths = re.findall(r'<path class="(?:p99|mean)[^"]*" d="([^"]*)"(?: data-v="([^"]*)")?', picture)
+    assert paths
+    for course, values in paths:
+        texts = [re.match(r"(?:(\d+)\*)?(.+)", value) for value in values.split("|")]
+        assert sum(int(text[1] or 1) for text in texts) == course.count("M")
+        assert all(re.search(r"(p99|mean) [0-9.]+ [mu]s$", text[2]) for text in texts)
 
 
 def test_a_longer_latency_lies_further_to_the_right_by_its_logarithm():
