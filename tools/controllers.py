@@ -51,8 +51,10 @@ class Core(NamedTuple):
 CORES = (
     # The oldest version that the collection supports, and the last one that supports Python 3.6 on hosts.
     Core("2.16", "2.16.19", "3.10", "3.12"),
-    Core("2.19", "2.19.14", "3.11", "3.13"),
+    Core("2.18", "2.18.19", "3.11", "3.13"),
+    Core("2.20", "2.20.10", "3.12", "3.14"),
     Core("2.21", "2.21.5", "3.12", "3.14"),
+    Core("2.22", "2.22.0rc1", "3.13", "3.14"),
 )
 
 
@@ -77,6 +79,11 @@ def core(name: str) -> Core:
 def newest() -> Core:
     """Return the newest core for which there is a Python on this machine."""
     return [each for each in CORES if each.python][-1]
+
+
+def newest_release() -> Core:
+    """Return the newest core that is not a release candidate."""
+    return [each for each in CORES if "rc" not in each.version][-1]
 
 
 def coverage() -> str:

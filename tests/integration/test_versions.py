@@ -13,8 +13,10 @@ from testbed.shell import TestbedError
 DEBIAN = ""
 TARGETS = {
     "2.16": ("3.6", "3.7", "3.12", DEBIAN),
-    "2.19": ("3.8", "3.13", DEBIAN),
+    "2.18": ("3.8", "3.13", DEBIAN),
+    "2.20": ("3.9", "3.12", DEBIAN),
     "2.21": ("3.9", "3.10", "3.13", DEBIAN),
+    "2.22": ("3.10", "3.13", DEBIAN),
 }
 
 
@@ -26,7 +28,7 @@ def present(python: str) -> bool:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("core", ["2.16", "2.19", "2.21"])
+@pytest.mark.parametrize("core", TARGETS)
 def test_core_drives(
     core: str, start: Callable[..., Bed], controller_of: Callable[[str], Controller], tmp_path: Path
 ) -> None:
