@@ -131,7 +131,7 @@ def check_runs(module, binary):
     return output.strip()
 
 
-def place(module):
+def place(module, archive):
     """Build in a directory beside the final one and rename it into place. Returns the version line."""
     target = os.path.dirname(module.params["path"])
     parent = os.path.dirname(target)
@@ -141,7 +141,7 @@ def place(module):
     try:
         unpacked = os.path.join(aside, "unpacked")
         os.mkdir(unpacked)
-        names = unpack(module.params["archive"], unpacked)
+        names = unpack(archive, unpacked)
         if module.params["method"] == "compile":
             compile_tester(module, unpacked, names)
         os.rename(os.path.join(unpacked, "logdisk"), os.path.join(aside, "logdisk"))
@@ -169,16 +169,18 @@ def main():
             method=dict(type="str", choices=["compile", "binary"], default="compile"),
             binary=dict(type="path", default=""),
             architecture=dict(type="str", default=""),
-            # The archive is hidden because it is much too long for a job's events and a host's log, not because it is
-            # secret.
-            archive=dict(type="str", default="", no_log=True),
+            archive=dict(type="str", default=""),
         ),
         supports_check_mode=True,
+        # The archive is much too long for a host's log and a job's events. It is not secret, so it is not marked as
+        # such: Ansible would look for it in everything that it prints.
+        no_log=True,
     )
+    archive = module.params.pop("archive")
     if module.check_mode:
         module.exit_json(changed=True, path=module.params["path"])
     try:
-        version = place(module)
+        version = place(module, archive)
     except (OSError, _runs.RunError) as error:
         module.fail_json(msg="cannot install the tester at %s: %s" % (module.params["path"], error))
     module.exit_json(
