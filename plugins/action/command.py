@@ -19,7 +19,7 @@ needed again. Of the other steps, a command does at most one."""
 class ActionModule(StepAction):
     """Does a step once for all hosts."""
 
-    names = OF_COMMANDS
+    names = telling = OF_COMMANDS
 
     def arguments(self, step: Any, given: dict[str, Any]) -> dict[str, Any]:
         """Take the variables of the command as ``asked``. Each becomes the argument without its prefix

@@ -22,7 +22,7 @@ from ..plugin_utils._dialogue.guard import guard_command
 from ..plugin_utils._durability.cut import Cut, Returned, Witnessed, cut_of, why_no_cut, why_other_volume
 from ..plugin_utils._durability.power_cut import Host, PowerCut
 from ..plugin_utils._durability.protocol import acknowledged_text, read_check
-from ..plugin_utils._fleet.progress import say
+from ..plugin_utils._fleet.messages import say
 from ..plugin_utils._judge.durability import STAGE
 from ..plugin_utils._kinds.power_cut.criteria import blind_limit_ns
 from ..plugin_utils._kinds.power_cut.record import cut_record

@@ -15,7 +15,7 @@ from ansible.errors import AnsibleActionFail
 from ..module_utils._workspace import WorkspaceError, layout
 from ..plugin_utils._action_base import RemoteAction, as_dict
 from ..plugin_utils._dialogue.guard import guard_command
-from ..plugin_utils._fleet.progress import say
+from ..plugin_utils._fleet.messages import say
 from ..plugin_utils._locks.agent import SILENT_S
 from ..plugin_utils._locks.step import STAGE
 from ..plugin_utils._locks.steps.settings import read_settings

@@ -15,7 +15,8 @@ from functools import partial
 from typing import Any
 
 from ..plugin_utils._action_base import RemoteAction, failure, host_result, one_line
-from ..plugin_utils._fleet.progress import COLLECTED, FINISHED, RUNNING, UNKNOWN, room_of, say
+from ..plugin_utils._fleet.messages import say
+from ..plugin_utils._fleet.progress import COLLECTED, FINISHED, RUNNING, UNKNOWN, room_of
 from ..plugin_utils._kinds.observation.record import STAGE, observed
 from ..plugin_utils._observe import text
 from ..plugin_utils._observe.buckets import THRESHOLDS_NS

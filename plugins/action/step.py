@@ -32,3 +32,4 @@ class ActionModule(StepAction):
     """Does a step for one host, or once for all hosts."""
 
     names = OF_RUNS
+    telling = ("open_run", "gate")

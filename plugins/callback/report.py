@@ -32,20 +32,16 @@ from typing import Any
 from ansible import constants
 from ansible.plugins.callback import CallbackBase
 
-from ..plugin_utils._fleet import progress
+from ..plugin_utils._fleet import messages, progress
 from ..plugin_utils._fleet.follow_up import commands, playbooks_in, without_results
-from ..plugin_utils._fleet.progress import say
+from ..plugin_utils._fleet.messages import WIDEST, first_to_say, is_json, say
 from ..plugin_utils._kubernetes.manifests import follow_up
 from ..plugin_utils._run.directory import RunDirectory
 from ..plugin_utils._run.environment import as_started
 from ..plugin_utils._run.kinds import DEFAULT, Kind
 from ..plugin_utils._run.run_files import RunDirectoryError
 
-COMMAND = "mqops.logdisk.command"
 STEP = "mqops.logdisk.step"
-NAMING_RUNS = ("open_run", "gate")
-"""The steps of a run whose results name run directories, as those of commands do. Hosts cannot influence these
-results."""
 
 _COLOURS = {
     **dict.fromkeys(("fail", "error", "missing", "internal", "usage", "not ready"), constants.COLOR_ERROR),
@@ -85,23 +81,19 @@ class CallbackModule(CallbackBase):
         self._answers = []
         progress.watched = progress.is_watched(sys.stdout, os.environ)
         progress.shown_as = self.get_option("progress")
-        progress.reasons_follow = self.get_option("summary") and not progress.is_json(constants.DEFAULT_STDOUT_CALLBACK)
+        progress.reasons_follow = self.get_option("summary") and not is_json(constants.DEFAULT_STDOUT_CALLBACK)
+        messages.listen()
 
     def v2_playbook_on_task_start(self, task: Any, is_conditional: bool) -> None:
         """Remember that this playbook does not run on hosts."""
         self._in_clusters = self._in_clusters or _step_of(task) == "claim"
 
     def v2_runner_on_ok(self, result: Any, **kwargs: Any) -> None:
-        """Remember the run from the result of a task on the controller. All other results are untrusted."""
-        # Before version 2.19 of ansible-core, results have no public names for the task and for what it returned.
-        task = getattr(result, "task", None) or result._task
-        # First, because ansible-core converts the whole result.
-        if task.resolved_action != COMMAND and _step_of(task) not in NAMING_RUNS:
-            return
-        data = getattr(result, "result", None) or getattr(result, "_result", None) or {}
-        key = data.get("logdisk")
-        if not isinstance(key, dict):
-            return
+        """Take in what a step told, instead of its result, in which secrets are masked."""
+        for key in messages.told():
+            self._take_in(key)
+
+    def _take_in(self, key: dict[str, Any]) -> None:
         if key.get("kind") in ("run", "gate"):
             self._judged[str(key.get("path"))] = key
         if key.get("kind") == "run" and isinstance(key.get("path"), str) and key["path"] not in self._paths:
@@ -111,28 +103,30 @@ class CallbackModule(CallbackBase):
             self._refusals.append((str(key.get("word", "USAGE")), str(key.get("reason")), what))
         elif key.get("kind") == "answer":
             self._answers.append(str(key.get("text")))
+        elif key.get("kind") == messages.SCREEN:
+            messages.show_unmasked(key["text"], key["color"])
         elif key.get("kind") == "names":
             self._warnings += map(str, key.get("warnings") or ())
 
     def v2_runner_on_failed(self, result: Any, **kwargs: Any) -> None:
-        """Remember why a command was refused, if the task itself failed."""
+        """Take in what a step told that failed."""
         self.v2_runner_on_ok(result)
 
     def v2_playbook_on_stats(self, stats: Any) -> None:
         """Render any report that the gate did not render, and print the summary."""
         paths, self._paths = self._paths, []
         for word, reason, what in self._refusals:
-            if progress.first_to_say(reason) and self.get_option("summary"):
+            if first_to_say(reason) and self.get_option("summary"):
                 say(self._display, f"\n{word}: {reason}\n  Nothing was {what}.")
         for answer in self._answers:
-            if progress.first_to_say(answer) and self.get_option("summary"):
+            if first_to_say(answer) and self.get_option("summary"):
                 say(self._display, f"\n{answer}")
         for path in paths:
-            if not progress.first_to_say(path):
+            if not first_to_say(path):
                 continue
             self._finish(path)
         for warning in self._warnings:
-            if progress.first_to_say(warning) and self.get_option("summary"):
+            if first_to_say(warning) and self.get_option("summary"):
                 say(self._display, f"WARNING: {warning}", constants.COLOR_WARN)
 
     def _finish(self, path: str) -> None:
@@ -142,24 +136,24 @@ class CallbackModule(CallbackBase):
         finish(directory)
         if self.get_option("summary"):
             judged = self._judged.get(path, {})
-            self._print(summary(directory, judged.get("report_url", ""), judged.get("report_kept", False)))
+            self._print(summary(directory, judged.get("report_url", ""), judged.get("report_kept", False)), path)
 
-    def _print(self, text: str) -> None:
-        """Print a summary: wrapped to the width of a terminal, with lines about a verdict in its colour unless colours
-        are off. Ansible ends its recap with an empty line."""
+    def _print(self, text: str, path: str) -> None:
+        """Print the summary of the run in a directory: wrapped to the width of a terminal, with lines about a verdict
+        in its colour unless colours are off. Ansible ends its recap with an empty line."""
         from ..plugin_utils._report.terminal import fit, verdict_of
 
-        width = min(progress.WIDEST, shutil.get_terminal_size().columns) if progress.watched else progress.WIDEST
+        width = min(WIDEST, shutil.get_terminal_size().columns) if progress.watched else WIDEST
         for line in fit(text, width).splitlines():
-            say(self._display, line, _COLOURS.get(verdict_of(line)))
+            say(self._display, line, _COLOURS.get(verdict_of(line)), places=[path])
 
     def _interrupted(self) -> None:
         """At the end of the process, print the commands that are needed for runs whose playbook did not end
         normally."""
         for path in self._paths:
-            if progress.first_to_say(path):
+            if first_to_say(path):
                 follow_up = self._follow_up(path)
-                say(self._display, "\n" + follow_up)
+                say(self._display, "\n" + follow_up, places=[path])
                 self._end_page(path, follow_up)
 
     def _end_page(self, path: str, follow_up: str) -> None:

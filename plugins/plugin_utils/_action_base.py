@@ -16,7 +16,7 @@ from ansible.errors import AnsibleActionFail, AnsibleConnectionFailure, AnsibleE
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
-from ._fleet import progress
+from ._fleet import messages, progress
 from ._fleet.expectation import LOCALHOST_LEFT_OUT, Expectation, expectation
 from ._fleet.follow_up import playbooks_in
 from ._fleet.outcome import USAGE, artifacts, make_outcome, write_outcome
@@ -147,7 +147,7 @@ class ControllerAction(ActionBase):
         although it is in the inventory. Raises ExpectationError."""
         found = expectation(task_vars["groups"], self._loader, options["hosts"], task_vars.get("ansible_limit"), sliced)
         if found.localhost_left_out:
-            progress.say(self._display, LOCALHOST_LEFT_OUT)
+            messages.say(self._display, LOCALHOST_LEFT_OUT)
         return found
 
 
@@ -169,6 +169,9 @@ class StepAction(ActionBase):
     names: ClassVar[tuple[str, ...]] = ()
     """The names of the steps."""
 
+    telling: ClassVar[tuple[str, ...]] = ()
+    """The steps whose results the callback needs. Hosts cannot influence these results."""
+
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         arguments = dict(self._task.args)
         name = arguments.pop("name", None)
@@ -177,7 +180,10 @@ class StepAction(ActionBase):
         step, task = step_named(name), self._task.copy()  # callbacks see the name among the arguments of the task
         task.args = self.arguments(step, arguments)
         parts = (self._connection, self._play_context, self._loader, self._templar, self._shared_loader_obj)
-        return step(task, *parts).run(tmp, task_vars)
+        result = step(task, *parts).run(tmp, task_vars)
+        if name in self.telling and isinstance(result.get("logdisk"), dict):
+            messages.tell(result["logdisk"])
+        return result
 
     def arguments(self, step: Any, given: dict[str, Any]) -> dict[str, Any]:
         """Return the arguments of a step, derived from those of the task."""

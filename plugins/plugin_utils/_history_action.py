@@ -15,8 +15,8 @@ from ansible.release import __version__ as ansible_version
 
 from ._action_base import SCHEMA, ControllerAction
 from ._fleet.expectation import ExpectationError
+from ._fleet.messages import say
 from ._fleet.outcome import INTERNAL, USAGE, artifacts, make_outcome, with_fleet
-from ._fleet.progress import say
 from ._history.store.history import History
 from ._history.store.open import open_history, place_of
 from ._records.host import collection_version

@@ -2,6 +2,7 @@
 """The tester runs as the promised user or not at all, regardless of the privilege settings in the inventory."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -109,3 +110,20 @@ def test_the_other_playbooks_follow_the_owner_alone(start: Start, controller: Co
         assert "extra variables" in refused.words
     assert controller.run("cleanup", "-i", str(inventory)).status == 0
     assert bed["h1"].files("/home/ops/.mqops-logdisk/runs") == []
+
+
+@pytest.mark.parametrize("password", ["reports", "ops"])
+def test_a_password_that_is_part_of_a_path_spoils_no_path(
+    start: Start, controller: Controller, tmp_path: Path, password: str
+) -> None:
+    """From version 2.22 on, ansible-core masks a password wherever it occurs, such as the one of a user "ansible" below
+    /home/ansible."""
+    home = tmp_path / "home/ops"
+    home.mkdir(parents=True)
+    bed = start(HostSpec("h1", user="ops", variables={"workspace_owner": "root", "ansible_become_password": password}))
+    outcome = replace(controller, directory=home).certify(bed.inventory(home / "hosts.yml"))
+    assert outcome.status == 0
+    path = outcome.certification.path
+    before, summary = outcome.screen.split("PLAY RECAP")
+    assert "\nPASS" in summary and f"  report   {path}/index.html\n" in summary
+    assert f"{path}/index.html\n" in before and f"collect_run={path}\n" in before

@@ -7,31 +7,24 @@
 from __future__ import annotations
 
 import math
-import multiprocessing
 import os
-import textwrap
 import time
-from collections.abc import Callable, Collection, Mapping
-from functools import partial
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from ansible import constants
 
 from ...module_utils import _units
-from .._run.environment import as_started
 from .._run.record import host_label
 from .._run.shapes import as_dict
 from .finished_steps import new_lines, number, worst_p99_ns
-from .follow_up import playbooks_in
+from .messages import is_json, printer, say
 from .schedule import ENDED
 
 LINE_INTERVAL_S = 30.0
 """Plain lines are printed at most this often."""
 MOST_LINES = 3
 """How many plain lines a run prints until its expected end. Long runs print them less often."""
-WIDEST = 200
-"""The largest number of characters of a line of text."""
-
 MOST_HOST_LINES = 40
 """The number of lines that all hosts of an observation together print at each poll, if there are several hosts."""
 LINES_OF_ONE = 1000
@@ -52,67 +45,6 @@ JOB_CALLBACK = "awx_display"
 JOB_VARIABLE = "AWX_ISOLATED_DATA_DIR"
 """The stdout callback and the environment variable by which a job of ansible-runner, AWX or Automation Platform is
 recognized."""
-
-ANSIBLE_DISPLAY = "ansible.utils.display"
-"""The module that defines the printing method."""
-
-JSON_CALLBACKS = ("json", "jsonl", "ndjson")
-"""Stdout callbacks, by the last part of their names, whose output is read by programs, so nothing else may be
-printed."""
-
-
-_said: set[str] = set()
-
-
-def first_to_say(what: str) -> bool:
-    """Return True only for the first call with each ``what``, because the callback can be loaded twice in one process,
-    by the configuration and by the shim in the playbooks' folder."""
-    first = what not in _said
-    _said.add(what)
-    return first
-
-
-def say(display: Any, text: str, color: str | None = None) -> None:
-    """Print ``text``, with playbooks named as in this command and long lines wrapped, unless standard output belongs
-    to a callback that prints JSON."""
-    if not is_json(constants.DEFAULT_STDOUT_CALLBACK):
-        lines = as_started(text, playbooks_in()).split("\n")
-        _printer(display)("\n".join(map(_wrapped, lines)), color=color)
-
-
-def _wrapped(line: str) -> str:
-    """Return a line, wrapped into lines that are not too wide. Commands can still be copied, and words such as paths
-    are never broken."""
-    if len(line) <= WIDEST:
-        return line
-    text = line.lstrip()
-    indent = line[: len(line) - len(text)]
-    end = " \\" if text.startswith("ansible-playbook ") else ""
-    more = {"break_long_words": False, "break_on_hyphens": False}
-    lines = textwrap.wrap(text, WIDEST - len(end), initial_indent=indent, subsequent_indent=f"{indent}  ", **more)
-    return f"{end}\n".join(lines)
-
-
-def _printer(display: Any) -> Callable[..., None]:
-    """Return the method that prints. In a worker of Ansible, this is the method of ansible-core, which sends the text
-    to the main process.
-
-    ansible-runner before 2.4.2 wraps this method. Its wrapper also writes to the standard output of the worker, and
-    newer versions of ansible-core complain about that.
-    """
-    method = inner = display.display
-    while (
-        multiprocessing.parent_process()
-        and hasattr(inner, "__wrapped__")
-        and inner.__globals__["__name__"] != ANSIBLE_DISPLAY
-    ):
-        inner = inner.__wrapped__
-    return method if inner is method else partial(inner, display)
-
-
-def is_json(stdout_callback: str | None) -> bool:
-    """True if the stdout callback with this name prints JSON."""
-    return str(stdout_callback).rpartition(".")[2] in JSON_CALLBACKS
 
 
 def is_watched(stdout: Any, environment: Mapping[str, str]) -> bool:
@@ -220,7 +152,7 @@ def show_finished(
 
 
 def _rewrite(display: Any, line: str) -> None:
-    _printer(display)("\r\033[K" + line, newline=False, screen_only=True)
+    printer(display)("\r\033[K" + line, newline=False, screen_only=True)
 
 
 COLLECTED = "collected"

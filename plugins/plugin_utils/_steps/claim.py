@@ -20,8 +20,8 @@ from ansible.errors import AnsibleActionFail, AnsibleError
 from ...module_utils._runs import TABLE_NAMES
 from .._action_base import ControllerAction, failure_reason, host_result, one_line
 from .._dialogue.commands import CommandResult
+from .._fleet.messages import say
 from .._fleet.order import make_order, table_differences
-from .._fleet.progress import say
 from .._judge.early_end import counted_for
 from .._judge.judged_records import judged_records
 from .._kinds.locks.criteria import required_of

@@ -12,7 +12,7 @@ import os
 from collections.abc import Collection
 from typing import Any
 
-from .._fleet.progress import say
+from .._fleet.messages import say
 from .._history.mqldt.import_files import Origin, import_mqldt
 from .._history.states import day_of
 from .._history.store.filing import import_runs, prune

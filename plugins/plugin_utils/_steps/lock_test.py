@@ -13,7 +13,7 @@ from typing import Any
 
 from .._action_base import SCHEMA, ControllerAction, one_line
 from .._dialogue.commands import call
-from .._fleet.progress import say
+from .._fleet.messages import say
 from .._kinds.locks.criteria import required_of
 from .._kinds.locks.english import step_title
 from .._kinds.locks.record import lock_record

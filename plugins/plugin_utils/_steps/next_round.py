@@ -15,8 +15,8 @@ from typing import Any
 from ansible.errors import AnsibleActionFail
 
 from .._action_base import ControllerAction
+from .._fleet.messages import say
 from .._fleet.order import SEARCH
-from .._fleet.progress import say
 from .._judge.capacity import SEARCH_ENDED_AFTER_ROUNDS, Climber, by_host, next_loads, others_of
 from .._records.host import judge_record, missing, note, profile_of, with_notes
 from .._run.directory import RunDirectory

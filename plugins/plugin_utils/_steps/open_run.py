@@ -23,8 +23,8 @@ from .._action_base import SCHEMA, ControllerAction
 from .._english.findings import in_words
 from .._fleet.expectation import Expectation, ExpectationError, check_count, check_play, is_slice
 from .._fleet.follow_up import playbooks_in
+from .._fleet.messages import say
 from .._fleet.outcome import INTERNAL, make_outcome, write_outcome
-from .._fleet.progress import say
 from .._fleet.settings import (
     SettingsError,
     agreed_value,
@@ -132,7 +132,8 @@ class Step(ControllerAction):
         )
         announced = kind.opening.announced(settings, plans, self._task.check_mode)
         page = [] if self._task.check_mode else self._page(directory, announced)
-        say(self._display, "\n".join([f"logdisk: run {run['run_id']}", *page, *elsewhere, *announced]))
+        lines = [f"logdisk: run {run['run_id']}", *page, *elsewhere, *announced]
+        say(self._display, "\n".join(lines), places=[directory.path])
         key = {"schema": SCHEMA, "kind": "run", "run_id": run["run_id"], "path": directory.path}
         return {"problems": [], "run": opened, "logdisk": key}
 

@@ -17,8 +17,8 @@ from .._action_base import ControllerAction, failure
 from .._english.findings import in_words
 from .._estimate.target import OperationsTarget, Target, read_target
 from .._fleet.discovered import DiscoveryError, as_lines, as_yaml, plan_volumes
+from .._fleet.messages import say
 from .._fleet.plan import of_tester, plan_host
-from .._fleet.progress import say
 from .._fleet.schedule import duration_text
 from .._fleet.volumes import default_volume, read_volumes, recorded_volumes
 from .._judge.foresight import foresee, foresee_without_target

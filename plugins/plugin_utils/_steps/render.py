@@ -17,8 +17,8 @@ from ...module_utils._command_lines import extra_variable
 from .._action_base import SCHEMA, ControllerAction
 from .._fleet.expectation import Expectation, ExpectationError, check_count, check_slices
 from .._fleet.follow_up import playbooks_in
+from .._fleet.messages import say
 from .._fleet.outcome import CONTROLLER, INTERNAL, USAGE, Place, artifacts, make_outcome, with_fleet, write_outcome
-from .._fleet.progress import say
 from .._fleet.settings import shown
 from .._fleet.upload import check_url
 from .._history.store.kept import find, is_kept

@@ -12,7 +12,7 @@ from typing import Any
 
 from .._action_base import ControllerAction
 from .._fleet.follow_up import commands
-from .._fleet.progress import say
+from .._fleet.messages import say
 from .._fleet.schedule import END_EARLY, NONE, least_s, read_start_at, start_problem, time_table
 from .._fleet.volumes import under_test
 from .._history.store.kept import is_kept
@@ -46,7 +46,8 @@ class Step(ControllerAction):
         if hosts and not problem:
             if options["loads"] is None:
                 say(self._display, under_test({name: host["volumes"] for name, host in hosts.items()}))
-            say(self._display, commands(options["run_path"], is_kept(options["run_path"])))
+            path = options["run_path"]
+            say(self._display, commands(path, is_kept(path)), places=[path])
         return {
             "hosts": {
                 name: {**times, "refusal": problem}

@@ -10,8 +10,8 @@ import os
 from typing import Any
 
 from .._action_base import ControllerAction
+from .._fleet.messages import say
 from .._fleet.outcome import one_message, shortened
-from .._fleet.progress import say
 from .._run.files import absolute
 from .._run.table_reader import printable
 from .._signing.run_signature import SignedRun, verify_run

@@ -16,7 +16,6 @@ import pytest
 from ansible.errors import AnsibleActionFail, AnsibleConnectionFailure, AnsibleError
 from ansible.utils.display import Display
 from ansible_collections.mqops.logdisk.plugins.action import cleanup, probe, workspace
-from ansible_collections.mqops.logdisk.plugins.callback import report
 from ansible_collections.mqops.logdisk.plugins.plugin_utils import _steps
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._action_base import (
     RemoteAction,
@@ -474,34 +473,6 @@ def test_hosts_that_lack_a_tester_or_a_workspace_and_doubles_are_named():
     found = machines.Step.answer(None, {"hosts": list(hostvars)}, {"hostvars": hostvars})
     assert (found["waiting"], list(found["doubles"])) == (["b", "d", "e"], ["d", "e"])
     assert found["without_workspace"] == ["b", "d", "e"]
-
-
-def event(action_name, key, attribute="task", step="gate"):
-    task = types.SimpleNamespace(resolved_action=action_name, args={"name": step})
-    return types.SimpleNamespace(**{attribute: task, "result": {"logdisk": key}})
-
-
-@pytest.mark.parametrize(
-    "action_name, key, expected",
-    [
-        ("mqops.logdisk.step", {"kind": "run", "path": "/r"}, ["/r"]),
-        ("mqops.logdisk.command", {"kind": "run", "path": "/r"}, ["/r"]),
-        ("mqops.logdisk.step", {"kind": "gate", "path": "/r"}, []),
-        ("mqops.logdisk.start", {"kind": "run", "path": "/r"}, []),
-        ("ansible.builtin.command", {"kind": "run", "path": "/r"}, []),
-        (None, {"kind": "run", "path": "/r"}, []),
-        ("mqops.logdisk.step", {"kind": "run", "path": ["/r"]}, []),
-        ("mqops.logdisk.step", {"kind": "run"}, []),
-        ("mqops.logdisk.step", "run", []),
-    ],
-)
-@pytest.mark.parametrize("attribute", ["task", "_task"])
-def test_only_an_action_of_the_controller_names_a_run_directory(action_name, key, attribute, expected):
-    callback = report.CallbackModule()
-    callback.v2_runner_on_ok(event(action_name, key, attribute))
-    callback.v2_runner_on_ok(event(action_name, key, attribute))
-    callback.v2_runner_on_ok(event("mqops.logdisk.step", {"kind": "run", "path": "/of_host"}, attribute, "look"))
-    assert callback._paths == expected
 
 
 def test_what_a_host_left_behind_is_told_without_escapes():

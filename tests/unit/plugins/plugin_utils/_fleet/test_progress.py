@@ -10,7 +10,7 @@ import time
 import types
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import progress
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet import messages, progress
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._fleet.progress import (
     constants,
     fleet_line,
@@ -140,7 +140,7 @@ def test_a_worker_prints_past_the_wrapper_of_a_runner(monkeypatch, in_worker, by
     """The wrapper writes to standard output, which a worker must not use. ansible-core's own wrapper of the method
     remains in use."""
     called = []
-    core = {"__name__": progress.ANSIBLE_DISPLAY, "called": called}
+    core = {"__name__": messages.ANSIBLE_DISPLAY, "called": called}
     exec("def display(self, text, **how): called.append('core')", core)
 
     @functools.wraps(core["display"])
