@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""awx/logdisk.yml as Ansible reads it."""
+"""playbooks/awx/logdisk.yml as Ansible reads it."""
 
 import re
 from typing import Any
@@ -8,7 +8,7 @@ import yaml
 
 from fake_awx.project import ROOT
 
-FILE = ROOT / "awx/logdisk.yml"
+FILE = ROOT / "playbooks/awx/logdisk.yml"
 
 
 class _Loader(yaml.SafeLoader):

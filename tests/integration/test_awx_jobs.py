@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs each job template of awx/logdisk.yml in the same way as the first job in AWX: in a project that was just cloned,
-without reports, certificates or a home directory."""
+"""Runs each job template of playbooks/awx/logdisk.yml in the same way as the first job in AWX: in a project that was
+just cloned, without reports, certificates or a home directory."""
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path

@@ -20,9 +20,13 @@ FETCHED = PROJECT / "build/galaxy"
 SSH = "ssh to the hosts"
 
 
+def fetch_modules() -> None:
+    subprocess.run([sys.executable, str(PROJECT / "tools/fetch-collections"), str(FETCHED), "awx.awx"], check=True)
+
+
 @pytest.fixture(autouse=True)
 def modules() -> None:
-    subprocess.run([sys.executable, str(PROJECT / "tools/fetch-collections"), str(FETCHED), "awx.awx"], check=True)
+    fetch_modules()
 
 
 def api(prefix: str = "/api/") -> Awx:
@@ -32,17 +36,23 @@ def api(prefix: str = "/api/") -> Awx:
 
 
 def set_up(
-    controller: Controller, awx: Awx, *arguments: str, collections: Path = FETCHED, **variables: object
+    controller: Controller,
+    awx: Awx,
+    *arguments: str,
+    playbook: Path | str = "awx_setup",
+    own: Path = PROJECT / "collections",
+    collections: Path = FETCHED,
+    **variables: object,
 ) -> Outcome:
     with served(awx) as address:
         env = {
-            "ANSIBLE_COLLECTIONS_PATH": f"{PROJECT / 'collections'}:{collections}",
+            "ANSIBLE_COLLECTIONS_PATH": f"{own}:{collections}",
             "CONTROLLER_HOST": address,
             "CONTROLLER_USERNAME": "admin",
             "CONTROLLER_PASSWORD": "recorded",
             "CONTROLLER_REQUEST_TIMEOUT": "120",
         }
-        return controller.run("awx_setup", *arguments, env=env, timeout_s=1200, **variables)
+        return controller.run(playbook, *arguments, env=env, timeout_s=1200, **variables)
 
 
 def changed(outcome: Outcome) -> int:

@@ -31,7 +31,7 @@ SMALL = [
     "--shareDevice",
     "--tables=-",
 ]
-# As in container/job.yml.
+# As in playbooks/kubernetes/job.yml.
 CONFINED = ["--read-only", "--network=none", "--cap-drop=all", "--security-opt=no-new-privileges"]
 
 
@@ -132,7 +132,7 @@ def test_the_root_file_system_is_read_only_and_the_arguments_are_mqldts(containe
 
 @pytest.mark.thorough
 def test_the_jobs_own_arguments(contained) -> None:
-    documents = yaml.safe_load((PROJECT / "container/job.yml").read_text())["items"]
+    documents = yaml.safe_load((PROJECT / "playbooks/kubernetes/job.yml").read_text())["items"]
     (container,) = next(each for each in documents if each["kind"] == "Job")["spec"]["template"]["spec"]["containers"]
     small = {
         "LOGDISK_DURATION_S": "1",

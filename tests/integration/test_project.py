@@ -12,6 +12,7 @@ import pytest
 from ansible_runs import PROJECT, Controller
 from certification import Certification, summaries
 from fake_awx.project import project_files
+from test_awx_setup import SSH, api, fetch_modules, set_up
 
 
 @pytest.fixture
@@ -149,9 +150,8 @@ def test_the_artifact(artifact: Path) -> None:
     with tarfile.open(artifact) as artifact:
         names = set(artifact.getnames())
     tops = {name.split("/")[0] for name in names}
-    documents = {"MANIFEST.json", "FILES.json", "CHANGELOG.md", "LICENSE", "README.md"}
+    documents = {"MANIFEST.json", "FILES.json", "LICENSE"} | {path.name for path in PROJECT.glob("*.md")}
     assert tops <= documents | {
-        "awx",
         "changelogs",
         "container",
         "docs",
@@ -174,12 +174,22 @@ def test_the_artifact(artifact: Path) -> None:
     assert not any(name.startswith(("src/build", "tests/integration", "tests/testbed", "tests/unit")) for name in names)
 
 
+NEEDED = ("meta", "playbooks", "plugins", "roles", "src")
+"""The directories of the collection that its playbooks use."""
+
+
 def installed(artifact: Path, tools: Path, directory: Path) -> dict[str, str]:
-    """Install the artifact below a directory, and return an environment in which Ansible finds it there."""
+    """Install the artifact below a directory, and return an environment in which Ansible finds it there. Whatever an
+    installed collection does not need is removed."""
     collections = str(directory / "collections")
     env = {"PATH": f"{tools}:/usr/bin:/bin", "HOME": str(directory), "ANSIBLE_COLLECTIONS_PATH": collections}
     install = ["collection", "install", "--offline", str(artifact), "-p", collections]
     subprocess.run([str(tools / "ansible-galaxy"), *install], cwd=directory, env=env, check=True, capture_output=True)
+    for path in (directory / "collections/ansible_collections/mqops/logdisk").iterdir():
+        if path.is_dir() and path.name not in NEEDED:
+            shutil.rmtree(path)
+        elif path.is_file() and path.suffix != ".json":
+            path.unlink()
     return env
 
 
@@ -241,3 +251,22 @@ def test_a_quick_look_with_the_installed_artifact(
     refused = run("-e", "gate_profile=mq-log-gold")
     assert refused.returncode == 2
     assert "gate_profile, an extra variable, contradicts sweep_preset: look" in refused.stdout
+
+
+@pytest.mark.thorough
+def test_awx_is_set_up_by_the_installed_artifact(artifact: Path, controller: Controller, tmp_path: Path) -> None:
+    """In check mode, the modules for AWX need the objects to which others refer."""
+    env = installed(artifact, controller.tools, tmp_path)
+    fetch_modules()
+    awx = api()
+    for words in ((), ("--check",)):
+        awx.requests.clear()
+        outcome = set_up(
+            controller,
+            awx,
+            *words,
+            playbook=tmp_path / "collections/ansible_collections/mqops/logdisk/playbooks/awx_setup.yml",
+            own=Path(env["ANSIBLE_COLLECTIONS_PATH"]),
+            logdisk_credentials=[SSH],
+        )
+        assert (outcome.status, bool(awx.changes)) == (0, not words)

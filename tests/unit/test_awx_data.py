@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""AWX accepts awx/logdisk.yml, and everything that this file names exists in the collection."""
+"""AWX accepts playbooks/awx/logdisk.yml, and everything that this file names exists in the collection."""
 
 from __future__ import annotations
 

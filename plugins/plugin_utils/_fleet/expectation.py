@@ -22,8 +22,8 @@ from .._run.answers import is_empty
 from .outcome import CONTROLLER
 
 SLICED = "logdisk_sliced"
-"""The extra variable that the sliced template of awx/logdisk.yml sets. A job cannot find out in any other way that it
-is a slice."""
+"""The extra variable that the sliced template of playbooks/awx/logdisk.yml sets. A job cannot find out in any other way
+that it is a slice."""
 
 _PLAIN_NAME = re.compile(r"[\w.-]+")
 _KNOWN_TERMS = (("certify_hosts", "!localhost"), ("--limit", "localhost"))

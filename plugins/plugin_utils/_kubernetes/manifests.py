@@ -2,8 +2,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Makes the objects for a test of a storage class: container/job.yml with the names, sizes and arguments of this
-test."""
+"""Makes the objects for a test of a storage class: playbooks/kubernetes/job.yml with the names, sizes and arguments of
+this test."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any
 
 import yaml
 
-MANIFEST = Path(__file__).parents[3] / "container" / "job.yml"
+MANIFEST = Path(__file__).parents[3] / "playbooks/kubernetes/job.yml"
 
 RUN_LABEL = "mqops.logdisk/run"
 """The label by which the objects of a run are found. Objects without it are never deleted."""

@@ -23,6 +23,8 @@ from .._run import tester_options
 
 _COLLECTION = Path(__file__).parents[3]
 ROLES = _COLLECTION / "roles"
+_WITH_TASKS = ("*.yml", "plays/*.yml", "tasks/*.yml")
+"""The files with tasks in the folder of the playbooks. The other files there are data."""
 ROLE_NAMES = tuple(sorted(path.parents[1].name for path in ROLES.glob("*/defaults/main.yml")))
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -244,7 +246,8 @@ def _load(path: Path) -> Any:
 @cache
 def _files() -> list[Any]:
     """Return the content of all files with plays and tasks."""
-    return [_load(path) for path in (*(_COLLECTION / "playbooks").rglob("*.yml"), *ROLES.glob("*/tasks/*.yml"))]
+    playbooks = (path for files in _WITH_TASKS for path in (_COLLECTION / "playbooks").glob(files))
+    return [_load(path) for path in (*playbooks, *ROLES.glob("*/tasks/*.yml"))]
 
 
 def _set_by(keys: tuple[str, ...]) -> frozenset[str]:

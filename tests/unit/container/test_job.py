@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""container/job.yml matches Kubernetes' own schema, and requests no more rights than it needs."""
+"""playbooks/kubernetes/job.yml matches Kubernetes' own schema, and requests no more rights than it needs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
-JOB = Path(__file__).resolve().parents[3] / "container" / "job.yml"
+JOB = Path(__file__).resolve().parents[3] / "playbooks/kubernetes/job.yml"
 VERSIONS = ("1.27", "1.37")
 
 
