@@ -116,7 +116,7 @@ test-unit: packages .venv-dev/.finished link ## the unit tests; only some: ARGS=
 	    $(if $(ALL),,-m "not trials") $(ARGS)
 
 .PHONY: lint
-lint: packages .venv-dev/.finished link ## ansible-lint, yamllint, ruff, shellcheck, changelog
+lint: packages .venv-dev/.finished link ## ansible-lint, yamllint, ruff, shellcheck, changelog, documentation of plugins
 	$(DEV)/ansible-lint --offline --nocolor
 	$(DEV)/yamllint --strict .
 	$(DEV)/ruff check --quiet
@@ -124,11 +124,16 @@ lint: packages .venv-dev/.finished link ## ansible-lint, yamllint, ruff, shellch
 	shellcheck $$(tools/shell-scripts)
 	@! git grep -nE '^(<{7}|>{7}) '
 	$(DEV)/antsibull-changelog lint
+	PATH="$(CURDIR)/$(DEV):$$PATH" $(DEV)/antsibull-docs lint-collection-docs --plugin-docs .
 
 .PHONY: artifact
 artifact: .venv-dev/.finished ## build/artifact/*.tar.gz, as it would be published
 	@rm -rf build/artifact
-	@$(DEV)/ansible-galaxy collection build --output-path build/artifact > /dev/null
+	@$(DEV)/python tools/make_artifact.py
+
+.PHONY: sbom
+sbom: .venv-dev/.finished ## the software bill of materials (CycloneDX) of the archive, the static tester and its image
+	@$(DEV)/python tools/make_sbom.py
 
 .PHONY: sanity
 sanity: packages artifact ## ansible-test sanity on the artifact with the newest ansible-core, or with each: ALL=yes
