@@ -72,8 +72,9 @@ def _ended_early(finding: Finding, words: Words) -> str:
 
 def _failed(finding: Finding, words: Words) -> str:
     call = finding.get("call") or ""
-    what = "a read" if call.startswith("pread") else "a flush" if call.endswith("sync") else "a write"
-    return phrase(f"{{what}} failed with [{{errno}}|an I/O error][ ({{text}})]{_AT}", finding, what=what)
+    what = "a read" if call.startswith("pread") else "a flush after a write" if call.endswith("sync") else "a write"
+    template = f"{{what}}[ of {{block_size_bytes:size}}] failed with [{{errno}}|an I/O error][ ({{text}})]{_AT}"
+    return phrase(template, finding, what=what)
 
 
 def _load_target(finding: Finding, words: Words) -> str:

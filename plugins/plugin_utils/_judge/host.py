@@ -172,7 +172,7 @@ def _judge_ending(tables: Tables, profile: Profile, kind: str) -> Finding | None
     if tables.exit_status == 0:
         return finding_of_early_end(tables)
     if tables.exit_status == 3:
-        return _failed_operation(tables.run)
+        return _failed_operation(tables)
     age = tables.number("in_flight_age_ns")
     ended = tables.run.get("exit_message") or tables.run.get("exit_reason") or "interrupted"
     step = tables.number("steps_measured") or 0
@@ -194,7 +194,8 @@ def _judge_ending(tables: Tables, profile: Profile, kind: str) -> Finding | None
     return finding(INTERRUPTED, INCONCLUSIVE, cause=kind if kind_named(kind).is_live else "tester", text=ended)
 
 
-def _failed_operation(run: Mapping[str, str]) -> Finding:
+def _failed_operation(tables: Tables) -> Finding:
+    run, size_bytes = tables.run, tables.number("error_block_size_bytes")
     errno, offset = run.get("error_errno_name") or None, run.get("error_offset_bytes") or None
     return finding(
         {"SHORT_WRITE": SHORT_WRITE, "CORRUPT": WRONG_DATA}.get(errno or "", IO_ERROR),
@@ -204,6 +205,7 @@ def _failed_operation(run: Mapping[str, str]) -> Finding:
         text=run.get("error_message") or None,
         offset_bytes=offset,
         file=run.get("error_file") if offset else None,
+        block_size_bytes=int(size_bytes) if size_bytes else None,
     )
 
 

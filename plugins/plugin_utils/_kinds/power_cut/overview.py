@@ -89,7 +89,7 @@ def picture_rows(model: Model, hosts: Sequence[Host]) -> list[tuple[str, str, Ma
 
 
 def _counts_and_bound(host: Host) -> str:
-    proven = "" if _lost(host) or not _bound(host) else f"; so far, chance of a loss {_bound_text(host)}"
+    proven = "" if _lost(host) or not _bound(host) else f"; chance of a loss so far {_bound_text(host)}"
     return f"{counts_text(host)}{proven}"
 
 

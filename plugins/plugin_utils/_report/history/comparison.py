@@ -30,12 +30,15 @@ from ..charts.rows import ChangeAxis, change_picture, change_scale
 from ..folding import brief, common_domain, without_domain
 from ..page.parts import LONG_TEXT, NAME, NUMBER, PICTURE, TEXT, Column, filled
 from ..template import render_page
+from .status_section import LONGEST
 from .why import why_compared
 
 SHOWN_RUNS = 3
 SHOWN_REASONS = 30
 SHOWN_LEFT_OUT = 200
 SHOWN_CHANGES = 100
+DRAWN_VOLUMES = 12
+"""The largest number of volumes in the picture at the top of the page."""
 CLASSES = {"worse": "fail", "inconclusive": "inconclusive", "non-inferior": "pass"}
 MARKS = {"worse": "\u2717", "inconclusive": "?", "non-inferior": "\u2713"}
 SIDES = ("before", "after")
@@ -174,6 +177,12 @@ def render_comparison(
         domain=domain[1:],
         classes=CLASSES,
         why=list(why_compared(comparison, host_sentence))[:SHOWN_REASONS],
+        scale=change_scale(axis),
+        drawn=[
+            (brief(without_domain(host["host"], domain), LONGEST), _picture(axis, host), _change(host))
+            for host in comparison["hosts"]
+            if host["upper_bound"] is not None
+        ][:DRAWN_VOLUMES],
         badge=_badge,
         brief=brief,
         marks=MARKS,

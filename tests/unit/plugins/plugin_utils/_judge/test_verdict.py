@@ -236,10 +236,11 @@ def test_each_limit_has_one_reason_and_the_worst_come_first():
                 "error_message": "Input/output error",
                 "error_file": "/m/f.0001",
                 "error_offset_bytes": 8192,
+                "error_block_size_bytes": 4096,
             },
             {},
             "fail",
-            "a write failed with EIO (Input/output error) at offset 8192 of /m/f.0001",
+            "a write of 4 KiB failed with EIO (Input/output error) at offset 8192 of /m/f.0001",
         ),
         (
             {"exit_status": 3, "error_errno_name": "SHORT_WRITE", "error_file": "/m/f", "error_offset_bytes": 0},

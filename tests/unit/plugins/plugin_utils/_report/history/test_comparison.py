@@ -218,14 +218,24 @@ def test_the_page_has_every_host_with_its_interval():
         [{**KERNEL, "hosts": 2}],
     )
     page = page_of(data)
-    assert [row[:4] for row in page.rows if row[:1] in (["db07"], ["db08"], ["db09"])] == [
+    rows = [row for row in page.rows if len(row) > 3]
+    assert [row[:4] for row in rows if row[:1] in (["db07"], ["db08"], ["db09"])] == [
         ["db07", "✗ +31 %+25 % to +38 %", "", "✗ worse"],
         ["db08", "✓ +31 %+25 % to +38 %", "", "✓ non-inferior"],
         ["db09", "? +31 %", "", "? inconclusive"],
     ]
-    assert page.tags.count("svg") == 2 + 1 + 3
+    assert page.tags.count("svg") == 2 + 1 + 3 + 3
     assert ["kernel", "6.1", "6.12", "2"] in page.rows
     assert "the statement" in page.texts
+
+
+def test_the_page_begins_with_the_worst_intervals():
+    hosts = [unknown("db99", "too few runs"), *(host(f"db{number:02}", "worse") for number in range(20))]
+    page = page_of(comparison(hosts))
+    pictured = page.rows[1 : next(n for n, row in enumerate(page.rows) if len(row) > 3)]
+    assert pictured[:12] == [[f"db{number:02}", "", "\u2717 +31 %"] for number in range(12)]
+    assert "db12" not in [row[0] for row in pictured]
+    assert "Farther right is slower." not in "".join(page_of(comparison(hosts[:1])).texts)
 
 
 def test_hostile_text_is_harmless():
