@@ -27,6 +27,9 @@ LATER = ("thorough", "acceptance", "trials")
 WITHOUT_TESTS = (
     "LICENSE",
     "CHANGELOG.md",
+    "CODE_OF_CONDUCT.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
     "changelogs/",
     "benchmarks/",
     ".",

@@ -175,8 +175,7 @@ def test_factors_and_percentages_are_sorted_together(browser, tmp_path):
     path.write_text(a_comparison(), encoding="utf-8")
     browser.open(path)
     changes = browser.run("""(() => {
-      [...document.querySelectorAll('th')].find(head => head.textContent.startsWith('Change')).querySelector('button')
-        .click();
+      [...document.querySelectorAll('th button')].find(button => button.textContent.startsWith('Change')).click();
       return [...document.querySelectorAll('tr[data-verdict]')].map(row => row.cells[1].firstChild.textContent.trim());
     })()""")
     assert sorted([changes, changes[::-1]])[-1] == ["\u2717 4.2 \u00d7", "? +9.0 %", "\u2713 +1.0 %"]
