@@ -37,6 +37,10 @@ class Core(NamedTuple):
         fitting = [version for version in pythons() if low <= number(version) <= high]
         return pythons()[max(fitting, key=number)] if fitting else ""
 
+    @property
+    def is_candidate(self) -> bool:
+        return "rc" in self.version
+
     def make(self) -> bool:
         """Make the environment of this version. Returns False if no Python for it is found."""
         if self.python:
@@ -83,7 +87,7 @@ def newest() -> Core:
 
 def newest_release() -> Core:
     """Return the newest core that is not a release candidate."""
-    return [each for each in CORES if "rc" not in each.version][-1]
+    return [each for each in CORES if not each.is_candidate][-1]
 
 
 def coverage() -> str:

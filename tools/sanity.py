@@ -6,7 +6,7 @@ The artifact is installed outside any git work tree, because in a directory that
 files, skips everything and reports success. For the same reason, a skipped test counts as a failure, unless it reports
 that this machine lacks the tool or the Python that it needs. Such tests are listed as not covered.
 
-The tests run with the newest ansible-core for which there is a Python, or, with --all, with every version with which
+The tests run with the newest release of ansible-core, or, with --all, with every version with which
 the collection is tested. Only the oldest of these supports Python 3.6. Two tests take as long as all others together,
 so they run at the same time as the others. One of the two, the import test, takes this long for each Python, so without
 --all it runs with only one Python.
@@ -59,7 +59,11 @@ class Job(NamedTuple):
 def jobs(core: controllers.Core, every_python: bool) -> list[Job]:
     python = [] if every_python else ["--python", ".".join(map(str, sys.version_info[:2]))]
     alone = {"pylint": [], "import": python}
-    others = [word for test in alone for word in ("--skip-test", test)]
+    if core.is_candidate:
+        # Its pylint needs a package that is in no package registry yet.
+        del alone["pylint"]
+        print(f"sanity: ansible-core {core.name}: NOT COVERED: pylint of a release candidate")
+    others = [word for test in ("pylint", "import") for word in ("--skip-test", test)]
     return [
         *(Job(core, f"{core.name}-{test}", ["--test", test, *more]) for test, more in alone.items()),
         Job(core, core.name, others),
@@ -71,7 +75,7 @@ def main() -> int:
     parser.add_argument("--all", action="store_true")
     parser.add_argument("artifact", type=Path)
     options = parser.parse_args()
-    cores = controllers.CORES if options.all else (controllers.newest(),)
+    cores = controllers.CORES if options.all else (controllers.newest_release(),)
     made = [core for core in cores if core.make()]
     for core in cores:
         if core not in made:
