@@ -76,9 +76,11 @@ def say(display: Any, text: str, color: str | None = None, places: Iterable[str]
 
 
 def _with_places(text: str, places: Iterable[str]) -> str:
-    """Return a text in which secrets are masked, except in the places."""
+    """Return a text in which secrets are masked, except in the places. A place that is a part of a longer word, such as
+    the inventory "prod" in a password "prod-1", may belong to a secret."""
     known = sorted(filter(None, places), key=len, reverse=True)
-    parts = re.split(f"({'|'.join(map(re.escape, known))})", text) if known else [text]
+    words = rf"(?<![^\s='\"])({'|'.join(map(re.escape, known))})(?![^\s/'\"])"
+    parts = re.split(words, text) if known else [text]
     return "".join(part if number % 2 else mask_secrets(part) for number, part in enumerate(parts))
 
 

@@ -126,10 +126,12 @@ def test_a_path_stays_whole_if_a_secret_is_part_of_it(masking, capsys):
     assert capsys.readouterr().out == f"it $REDACTED$ {PATH}/index.html\n"
 
 
-def test_a_secret_that_is_in_no_path_is_left_to_ansible(masking):
+@pytest.mark.parametrize("place", [PATH, "reports", "."])
+def test_a_secret_that_is_in_no_path_is_left_to_ansible(monkeypatch, listening, place):
+    monkeypatch.setattr(messages, "mask_secrets", lambda text: text.replace("reports-1.2", "$REDACTED$"))
     said = []
-    messages.say(types.SimpleNamespace(display=lambda text, color: said.append(text)), "it reports", places=[PATH])
-    assert said == ["it reports"]
+    messages.say(types.SimpleNamespace(display=lambda text, color: said.append(text)), "it reports-1.2", places=[place])
+    assert said == ["it reports-1.2"]
 
 
 def test_what_a_worker_says_about_a_path_is_printed_by_the_callback(masking, monkeypatch, capsys):
