@@ -59,7 +59,7 @@ def test_it_waits_until_the_tester_writes_and_ends_when_it_is_stopped(witness):
 
 
 def test_what_is_said_after_it_was_stopped_does_not_count(witness):
-    one = witness("(sleep 0.3; echo end signal) & sleep 600", READY, "ack 1 1")
+    one = witness("(sleep 0.3; echo end signal) & exec sleep 600", READY, "ack 1 1")
     one.wait(lambda: one.seen.acknowledged_writes, ENOUGH_S)
     one.stop()
     assert (one.seen.counts, one.seen.end) == ({1: 1}, "")

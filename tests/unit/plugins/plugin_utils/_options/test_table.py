@@ -32,7 +32,12 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table impor
 
 COLLECTION = Path(__file__).resolve().parents[5]
 PLAYBOOKS = sorted(COLLECTION.glob("playbooks/*.yml"))
-TASKS = sorted([*COLLECTION.glob("playbooks/**/*.yml"), *ROLES.glob("*/tasks/*.yml")])
+OF_DATA = ("awx", "kubernetes")
+TASKS = sorted(
+    path
+    for path in (*COLLECTION.glob("playbooks/**/*.yml"), *ROLES.glob("*/tasks/*.yml"))
+    if path.parent.name not in OF_DATA
+)
 OF_ANSIBLE = {"hostvars", "inventory_hostname", "item", "omit"}
 SET_BY_BOTH = {
     *("awx_setup_api_path", "awx_setup_data", "awx_setup_modules", "certify_preflight"),
