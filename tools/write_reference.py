@@ -30,7 +30,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge import metric
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile import Profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reader import HARD_LIMITS, load_profile
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.advice import LOCK_CAUSES, OF_METRICS
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import RUN, names_of
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import RUN, names_of, playbook_files
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import advice
 
 PROJECT = Path(__file__).resolve().parents[1]
@@ -417,7 +417,7 @@ def options(role: str) -> dict[str, Any]:
 
 def set_by_tasks() -> set[str]:
     """Return the names of the variables that only playbooks set, and never users."""
-    texts = (path.read_text(encoding="utf-8") for path in (PROJECT / "playbooks").rglob("*.yml"))
+    texts = (path.read_text(encoding="utf-8") for path in playbook_files())
     return {name for text in texts for name in re.findall(r"^ +(\w+): ", text, re.MULTILINE)}
 
 

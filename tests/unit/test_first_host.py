@@ -16,12 +16,11 @@ from pathlib import Path
 import jinja2
 import pytest
 import yaml
-from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import ROLE_NAMES
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import ROLE_NAMES, playbook_files
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.kinds import KINDS
 
 ROOT = Path(__file__).parents[2]
-PLAYBOOKS = [path for path in (ROOT / "playbooks").rglob("*.yml") if path.parent.name not in ("awx", "kubernetes")]
-FILES = sorted([*PLAYBOOKS, *(ROOT / "roles").glob("*/tasks/*.yml")])
+FILES = sorted([*playbook_files(), *(ROOT / "roles").glob("*/tasks/*.yml")])
 OF_PLAYS = ("hosts", "check_mode", "serial", "strategy", "any_errors_fatal", "when")
 INCLUDING = ("ansible.builtin.include_role", "ansible.builtin.import_role")
 
@@ -221,7 +220,7 @@ def test_a_refused_command_fails_the_controller_or_every_host():
         assert second["vars"] == {"gate_refused": f"{{{{ {first['register']} }}}}"}
     (failing,) = [task for task in tasks["refused"] if "ansible.builtin.fail" in task]
     assert "when" not in failing and failing["run_once"] == "{{ gate_refused_by == 'localhost' }}"
-    for path in sorted(PLAYBOOKS):
+    for path in playbook_files():
         tasks = [task for entry in parsed(path) for task in entry.get("tasks", [entry])]
         checks = [task for task in tasks if task.get("mqops.logdisk.command", {}).get("name") == "check_options"]
         refusing = [

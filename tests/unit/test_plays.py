@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 import yaml
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import playbook_files
 
 ROOT = Path(__file__).parents[2]
-PLAYBOOKS = sorted(
-    path for path in (ROOT / "playbooks").rglob("*.yml") if path.parent.name not in ("awx", "kubernetes")
-)
+PLAYBOOKS = playbook_files()
 TASKS = [*PLAYBOOKS, *sorted((ROOT / "roles").glob("*/tasks/*.yml"))]
 OURS = "mqops.logdisk."
 

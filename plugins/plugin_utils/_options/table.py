@@ -23,8 +23,6 @@ from .._run import tester_options
 
 _COLLECTION = Path(__file__).parents[3]
 ROLES = _COLLECTION / "roles"
-_WITH_TASKS = ("*.yml", "plays/*.yml", "tasks/*.yml")
-"""The files with tasks in the folder of the playbooks. The other files there are data."""
 ROLE_NAMES = tuple(sorted(path.parents[1].name for path in ROLES.glob("*/defaults/main.yml")))
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -243,11 +241,16 @@ def _load(path: Path) -> Any:
     return yaml.load(path.read_text(encoding="utf-8"), Loader=_LOADER)
 
 
+def playbook_files() -> list[Path]:
+    """Return the files with plays and tasks in the folder of the playbooks. The other files there are data."""
+    folder = _COLLECTION / "playbooks"
+    return sorted(path for files in ("*.yml", "plays/*.yml", "tasks/*.yml") for path in folder.glob(files))
+
+
 @cache
 def _files() -> list[Any]:
     """Return the content of all files with plays and tasks."""
-    playbooks = (path for files in _WITH_TASKS for path in (_COLLECTION / "playbooks").glob(files))
-    return [_load(path) for path in (*playbooks, *ROLES.glob("*/tasks/*.yml"))]
+    return [_load(path) for path in (*playbook_files(), *ROLES.glob("*/tasks/*.yml"))]
 
 
 def _set_by(keys: tuple[str, ...]) -> frozenset[str]:

@@ -26,18 +26,14 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table impor
     option_names,
     options,
     own_names,
+    playbook_files,
     results,
     settable_names,
 )
 
 COLLECTION = Path(__file__).resolve().parents[5]
 PLAYBOOKS = sorted(COLLECTION.glob("playbooks/*.yml"))
-OF_DATA = ("awx", "kubernetes")
-TASKS = sorted(
-    path
-    for path in (*COLLECTION.glob("playbooks/**/*.yml"), *ROLES.glob("*/tasks/*.yml"))
-    if path.parent.name not in OF_DATA
-)
+TASKS = sorted([*playbook_files(), *ROLES.glob("*/tasks/*.yml")])
 OF_ANSIBLE = {"hostvars", "inventory_hostname", "item", "omit"}
 SET_BY_BOTH = {
     *("awx_setup_api_path", "awx_setup_data", "awx_setup_modules", "certify_preflight"),
@@ -185,3 +181,10 @@ def test_whatever_is_said_of_an_option_is_said_of_one_that_exists():
 def test_the_table_says_what_an_option_is_for(name, reach, compared, shown, repeated):
     option = options()[name]
     assert (option.reach, option.compared, name in SHOWN, option.repeated) == (reach, compared, shown, repeated)
+
+
+def test_the_files_with_tasks_are_all_but_the_data():
+    """A playbook in a folder that nobody reads could set variables that users can set as well."""
+    data = {COLLECTION / "playbooks/awx/logdisk.yml", COLLECTION / "playbooks/kubernetes/job.yml"}
+    read = {path.resolve() for path in playbook_files()}
+    assert read == {*COLLECTION.glob("playbooks/**/*.yml")} - data
