@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from ansible import constants, context
+from ansible import constants
 from ansible.inventory.helpers import get_group_vars, sort_groups
 from ansible.inventory.manager import InventoryManager
 from ansible.vars.plugins import get_vars_from_inventory_sources, get_vars_from_path
@@ -23,6 +23,7 @@ from .._options.reading import read_option
 from .._options.table import option_names, own_names
 from .._run.answers import is_empty, plain
 from .expectation import SLICED
+from .follow_up import inventory_sources
 from .outcome import CONTROLLER
 from .settings import SettingsError, agreed, one_value, same_problem_once, shown
 
@@ -155,7 +156,7 @@ def inventory_variables(loader: Any, hosts: Iterable[str], folders: Iterable[str
     """Return, by host, the variables that the inventory and the files beside it set, without evaluation: those of all
     groups, of narrower groups, and of the host, each overriding the ones before. ``folders`` are other places of
     group_vars and host_vars. A host that a task has added has no variables."""
-    sources = context.CLIARGS["inventory"]
+    sources = inventory_sources()
     inventory = InventoryManager(loader=loader, sources=sources)
     found: dict[str, dict[str, Any]] = {}
     for name in hosts:

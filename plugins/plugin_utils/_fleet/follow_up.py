@@ -44,8 +44,12 @@ def without_results(run_path: str, what_becomes: str) -> str:
 
 def playbook_command() -> str:
     """Return the beginning of a command line, with the inventory of this one."""
-    sources = context.CLIARGS.get("inventory") or ()
-    return command(["ansible-playbook", *(word for source in sources for word in ("-i", source))])
+    return command(["ansible-playbook", *(word for source in inventory_sources() for word in ("-i", source))])
+
+
+def inventory_sources() -> tuple[str, ...]:
+    """Return the inventories that the command line names."""
+    return tuple(context.CLIARGS.get("inventory") or ())
 
 
 def _command() -> str:

@@ -17,11 +17,11 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from ansible import constants, context
+from ansible import constants
 from ansible.utils.color import stringc
 
 from .._run.environment import as_started
-from .follow_up import playbooks_in
+from .follow_up import inventory_sources, playbooks_in
 
 try:
     from ansible.module_utils.secrets import mask_secrets
@@ -64,8 +64,9 @@ def say(display: Any, text: str, color: str | None = None, places: Iterable[str]
     """
     if is_json(constants.DEFAULT_STDOUT_CALLBACK):
         return
-    whole = "\n".join(map(_wrapped, as_started(text, playbooks_in()).split("\n")))
-    shown = _with_places(whole, [*places, *(context.CLIARGS.get("inventory") or ()), playbooks_in() or ""])
+    directory = playbooks_in()
+    whole = "\n".join(map(_wrapped, as_started(text, directory).split("\n")))
+    shown = _with_places(whole, [*places, *inventory_sources(), directory or ""])
     in_worker = multiprocessing.parent_process() is not None
     if shown == mask_secrets(whole) or (in_worker and _notices is None):
         printer(display)(whole, color=color)

@@ -42,14 +42,12 @@ def status_text(status: Item, place: str = "", command: str = "ansible-playbook"
     expected = f"hosts expected: {len(status['expected_hosts'])}"
     result = "CERTIFIED" if status["certified"] else "NOT CERTIFIED"
     shown = volumes[:SHOWN_LINES]
-    widths = [
-        max(map(len, texts), default=0)
-        for texts in zip(*((state_text(each["state"]).ljust(9), each["label"]) for each in shown))
-    ] or [0, 0]
+    state_width = max([9, *(len(state_text(each["state"])) for each in shown)])
+    label_width = max((len(each["label"]) for each in shown), default=0)
     return "\n".join(
         [
             f"{result} on {status['date']}: {states or 'no certificates'}; {expected}.",
-            *(line for each in shown for line in _volume_lines(each, *widths)),
+            *(line for each in shown for line in _volume_lines(each, state_width, label_width)),
             *([f"  and {len(volumes) - SHOWN_LINES} more, see status.json"] if len(volumes) > SHOWN_LINES else []),
             *(line for kind in KINDS.values() for line in _lines(*kind.memory.status_lines(status))),
             *_lines([f"wrong date {each['text']}" for each in status["wrong_dates"]], "wrong dates"),
