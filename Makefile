@@ -136,7 +136,7 @@ sbom: .venv-dev/.finished ## the software bill of materials (CycloneDX) of the a
 	@$(DEV)/python tools/make_sbom.py
 
 .PHONY: sanity
-sanity: packages artifact ## ansible-test sanity on the artifact with the newest ansible-core, or with each: ALL=yes
+sanity: packages artifact ## ansible-test sanity on the artifact with the newest release of ansible-core, or with each: ALL=yes
 	$(DEV)/python tools/sanity.py $(if $(ALL),--all) build/artifact/*.tar.gz
 
 .PHONY: importer

@@ -86,8 +86,8 @@ def newest() -> Core:
 
 
 def newest_release() -> Core:
-    """Return the newest core that is not a release candidate."""
-    return [each for each in CORES if not each.is_candidate][-1]
+    """Return the newest core for which there is a Python on this machine, and which is not a release candidate."""
+    return [each for each in CORES if each.python and not each.is_candidate][-1]
 
 
 def coverage() -> str:

@@ -54,8 +54,8 @@ def document(archive: Path, binary: Path, compiler: str) -> str:
         "logdisk-image", version, ComponentType.CONTAINER, path=PROJECT / "container/Containerfile", licenses=[LICENSE]
     )
     image.description = "An image without a base image that contains only the tester; the hash is its Containerfile's."
-    libc = Path(output(compiler, "-print-file-name=libc.a"))
-    library = component(libc_name(), libc_version(), ComponentType.LIBRARY, path=libc)
+    archive_of_libc = Path(output(compiler, "-print-file-name=libc.a"))
+    library = component(*libc(), ComponentType.LIBRARY, path=archive_of_libc)
     library.description = "The C library that is linked into the tester."
     built_with = component(Path(compiler).name, output(compiler, "-dumpfullversion", "-dumpversion"))
     built_with.description = output(compiler, "--version").splitlines()[0]
@@ -93,12 +93,10 @@ def source_hash(binary: Path) -> str:
     return found[0]
 
 
-def libc_name() -> str:
-    return (os.confstr("CS_GNU_LIBC_VERSION") or "libc").split()[0]
-
-
-def libc_version() -> str:
-    return (os.confstr("CS_GNU_LIBC_VERSION") or "unknown").split()[-1]
+def libc() -> tuple[str, str]:
+    """Return the name and the version of the C library."""
+    name, version = (os.confstr("CS_GNU_LIBC_VERSION") or "libc unknown").split()
+    return name, version
 
 
 def output(*command: str | Path) -> str:

@@ -59,11 +59,11 @@ class Job(NamedTuple):
 def jobs(core: controllers.Core, every_python: bool) -> list[Job]:
     python = [] if every_python else ["--python", ".".join(map(str, sys.version_info[:2]))]
     alone = {"pylint": [], "import": python}
+    others = [word for test in alone for word in ("--skip-test", test)]
     if core.is_candidate:
         # Its pylint needs a package that is in no package registry yet.
         del alone["pylint"]
         print(f"sanity: ansible-core {core.name}: NOT COVERED: pylint of a release candidate")
-    others = [word for test in ("pylint", "import") for word in ("--skip-test", test)]
     return [
         *(Job(core, f"{core.name}-{test}", ["--test", test, *more]) for test, more in alone.items()),
         Job(core, core.name, others),
@@ -144,7 +144,7 @@ def provide_pip_configuration(job: Job) -> None:
 
 def install(artifact: Path, directory: Path, job: Job) -> Path:
     directory.mkdir()
-    core = controllers.newest()
+    core = controllers.newest_release()
     galaxy = str(core.directory / "bin/ansible-galaxy")
     # Use --force, because the command would otherwise find the checkout's own links and do nothing.
     command = [
