@@ -56,6 +56,8 @@ CORES = (
     # The oldest version that the collection supports, and the last one that supports Python 3.6 on hosts.
     Core("2.16", "2.16.19", "3.10", "3.12"),
     Core("2.18", "2.18.19", "3.11", "3.13"),
+    # The newest one for Python 3.11, which Debian 12 has; `make certify` installs it there.
+    Core("2.19", "2.19.14", "3.11", "3.13"),
     Core("2.20", "2.20.10", "3.12", "3.14"),
     Core("2.21", "2.21.5", "3.12", "3.14"),
     Core("2.22", "2.22.0rc1", "3.13", "3.14"),
