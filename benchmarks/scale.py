@@ -29,6 +29,7 @@ import tempfile
 import time
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -81,8 +82,9 @@ class Run:
     def wall_s(self) -> float:
         return self.end - self.start
 
-    @property
+    @cached_property
     def rows(self) -> dict[str, list[dict[str, str]]]:
+        """The results of each measured host, which outlive the run directory."""
         return {
             name: self.certification.table(name)
             for name, record in self.certification.records.items()
