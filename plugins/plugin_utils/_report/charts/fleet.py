@@ -200,9 +200,11 @@ def limit_use_chart(uses: Sequence[tuple[str, float]], label: str, apart: Sequen
             ),
         ]
     drawn = overview(axis, shown, _by_verdict(uses, _use_text), area, over, len(uses) + len(apart), label)
-    # No other text takes the place of the limit's.
-    texts = [(axis.place(tick), _share_text(tick)) for tick in shown if abs(axis.place(tick) - limit) >= 0.11 * WIDTH]
-    lane_text = [(float(WIDTH), "no usable figure")] if apart else []
+    # No other text takes the place of the limit's, or runs into the lane's on a narrow screen.
+    last = 0.75 * WIDTH if apart else WIDTH
+    places = [(axis.place(tick), _share_text(tick)) for tick in shown]
+    texts = [(place, text) for place, text in places if abs(place - limit) >= 0.11 * WIDTH and place <= last]
+    lane_text = [(float(WIDTH), "no figure")] if apart else []
     return drawn + ticks(sorted([(limit, "the limit"), *texts]) + lane_text)
 
 

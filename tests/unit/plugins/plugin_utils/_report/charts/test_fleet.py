@@ -144,3 +144,10 @@ def test_hosts_are_right_of_the_limit_if_they_use_more_than_all_of_it():
     texts = [text.text for text in tree.iter("text")]
     assert "the limit" in texts and "100 %" not in texts
     assert tree.find("svg").get("aria-label") == "what it shows"
+
+
+def test_no_tick_runs_into_the_text_of_the_lane_of_hosts_without_figures():
+    dummy, tree = drawn(limit_use_chart([("pass", 0.5)], "what it shows", ["fail"]))
+    ticks, lane = [float(text.get("x")[:-1]) for text in tree.iter("text")][:-1], list(tree.iter("text"))[-1]
+    assert (lane.text, lane.get("text-anchor")) == ("no figure", "end")
+    assert max(ticks) <= 75
