@@ -5,6 +5,7 @@
 docs/variables.md   from the argument specs of the roles
 docs/playbooks.md   from the comments at the top of the playbooks
 docs/limit_ids.md   from the profiles of this collection
+docs/settings.md    (its last section) from the catalogue of settings
 docs/metrics.md     from the figures that a profile can limit
 docs/causes.md      its last sections, from the advice that the report gives
 docs/report_json.md from the descriptions in docs/report.schema.json
@@ -32,6 +33,7 @@ from ansible_collections.mqops.logdisk.plugins.plugin_utils._judge.profile_reade
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._kinds.locks.advice import LOCK_CAUSES, OF_METRICS
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._options.table import RUN, names_of, playbook_files
 from ansible_collections.mqops.logdisk.plugins.plugin_utils._report.causes import advice
+from ansible_collections.mqops.logdisk.plugins.plugin_utils._run.settings import catalogue
 
 PROJECT = Path(__file__).resolve().parents[1]
 GENERATED = "<!-- Written by `make reference`: change {source} instead of this page. -->\n"
@@ -168,6 +170,12 @@ NEXT_STEPS = {
 }
 """The generated sections of the page about causes, each with the text before its table, and its advice."""
 
+SETTINGS_HEAD = """<!-- `make reference` writes the rest: change roles/workspace/files/settings.yml. -->
+
+## The checks
+"""
+"""What follows the text that is written by hand, as on the page about causes."""
+
 REPORT_JSON_HEAD = """# Keys of run.json and report.json
 
 [files.md](files.md) describes the other files of a run. [report.schema.json](report.schema.json) is the JSON Schema
@@ -218,10 +226,23 @@ def pages() -> dict[Path, str]:
         "limit_ids.md": limits_page(),
         "metrics.md": metrics_page(),
         "causes.md": causes_page(),
+        "settings.md": settings_page(),
         "report_json.md": report_json_page(),
         "logdisk.schema.json": document_schema(),
     }
     return {PROJECT / "docs" / name: text for name, text in made.items()}
+
+
+def settings_page() -> str:
+    """Return the page about settings: the text that is written by hand, and the table of the catalogue."""
+    written = (PROJECT / "docs/settings.md").read_text(encoding="utf-8").partition(SETTINGS_HEAD)[0]
+    rows = ["| id | setting | expected | if it is wrong | source |", "| --- | --- | --- | --- | --- |"]
+    for each in catalogue().values():
+        severity = ", ".join(f"{kind}: {verdict}" for kind, verdict in each.severity.items())
+        consequence = f"{severity}. {each.consequence}"
+        cells = (f"`{each.id}`", each.title, each.expected, consequence, each.source)
+        rows.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
+    return f"{written}{SETTINGS_HEAD}\n" + "\n".join(rows) + "\n"
 
 
 def document_schema() -> str:

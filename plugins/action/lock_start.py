@@ -23,6 +23,8 @@ from ..plugin_utils._own_connection import stream_command, tester_command, words
 from ..plugin_utils._records.host import ready
 from ..plugin_utils._run.directory import RunDirectory
 from ..plugin_utils._run.findings import PREFLIGHT, finding
+from ..plugin_utils._run.lock_steps import LOCKS
+from ..plugin_utils._run.settings import read_on_host
 
 DEADLINE_S = 4 * 86_400
 """The longest time for which a tester carries out commands: one day for the load in each direction, one day until the
@@ -61,6 +63,7 @@ class ActionModule(RemoteAction):
             "marked": [self._run_directory, volume["path"]] if is_maker else [],
             "allow": options["workspace_allow"],
             "expect_mount": volume["expect_mount"],
+            "settings": read_on_host(LOCKS),
         }
 
     def take_in(self, answer: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:

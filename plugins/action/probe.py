@@ -140,7 +140,10 @@ class ActionModule(RemoteAction):
         ready = [volume_layout(planned[name], found[name], False) for name in planned if name not in errors]
         if not ready:
             return {**none_left(Workspace.stage, errors), "facts": known["facts"]}
-        return {**known, "workspace": {**layout(ready, self._plan["options"]), "asked": self._workspace}}
+        return {
+            **known,
+            "workspace": {**layout(ready, self._plan["options"]), "asked": {**self._workspace, "settings": []}},
+        }
 
 
 def can_build(options: Mapping[str, Any], found: Mapping[str, Any]) -> bool:

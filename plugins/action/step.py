@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ..plugin_utils._action_base import StepAction
 from ..plugin_utils._run.kinds import KINDS
+from ..plugin_utils._run.settings import catalogue
 from ..plugin_utils._steps import (
     OF_RUNS,
     collect,
@@ -26,6 +27,8 @@ OF_MEASUREMENTS = (collect, gate, look, machines, next_round, open_run, plan, re
 """The steps that Ansible imports here before it forks. Otherwise, each process would import them again."""
 JUDGING = [(kind.criteria, kind.english) for kind in KINDS.values()]
 """What the kinds of runs add to profiles and to sentences, imported here for the same reason."""
+SETTINGS = catalogue()
+"""The settings to check, read here for the same reason."""
 
 
 class ActionModule(StepAction):

@@ -8,6 +8,7 @@ Private to this collection; it may change at any time.
 
 import glob
 import os
+import re
 
 _DEEPEST = 8
 
@@ -34,6 +35,30 @@ def disks_below(number, sysfs="/sys"):
     return sorted(set().union(*(_disks(device) for device in _devices_of_file_system(directory, sysfs))))
 
 
+def layers_below(number, sysfs="/sys"):
+    """Return the devices between a file system on a block device and its disks, each as its name and its kind: the
+    prefix of the UUID of a device-mapper device (mpath, LVM, CRYPT), drbd or md."""
+    directory = os.path.realpath(os.path.join(sysfs, "dev", "block", number))
+    if not os.path.isdir(directory):
+        return []
+    return sorted(set().union(*(_layers(device) for device in _devices_of_file_system(directory, sysfs))))
+
+
+def _layers(directory, depth=0):
+    name = os.path.basename(directory)
+    kind = next((each for each in ("drbd", "md") if name.startswith(each)), "")
+    try:
+        uuid = fact(directory, "dm/uuid")
+        # A partition of such a device is not a layer of its own.
+        kind = "" if re.match(r"part[0-9]+-", uuid) else uuid.partition("-")[0] or "dm"
+    except (OSError, UnicodeDecodeError):
+        pass  # it is not a device of the device mapper
+    found = {(name, kind)} if kind else set()
+    for below in _slaves(directory) if depth < _DEEPEST else []:
+        found.update(_layers(below, depth + 1))
+    return found
+
+
 def _devices_of_file_system(directory, sysfs):
     """Return the sysfs directories of all devices of the mounted file system on a block device. A mount shows only one
     device, but a btrfs file system may be on several."""
@@ -52,13 +77,16 @@ def fact(directory, name):
 def _disks(directory, depth=0):
     if os.path.exists(os.path.join(directory, "partition")):
         directory = os.path.dirname(directory)
-    try:
-        slaves = os.listdir(os.path.join(directory, "slaves"))
-    except OSError:
-        slaves = []
+    slaves = _slaves(directory)
     if not slaves or depth == _DEEPEST:
         return {directory}
-    below = set()
-    for name in slaves:
-        below.update(_disks(os.path.realpath(os.path.join(directory, "slaves", name)), depth + 1))
-    return below
+    return set().union(*(_disks(slave, depth + 1) for slave in slaves))
+
+
+def _slaves(directory):
+    """Return the sysfs directories of the devices that a device consists of."""
+    directory = os.path.join(directory, "slaves")
+    try:
+        return [os.path.realpath(os.path.join(directory, name)) for name in os.listdir(directory)]
+    except OSError:
+        return []

@@ -38,7 +38,6 @@ def settings_of(path, directory, patience_s=0):
         gid=os.getegid(),
         pid_namespace=_namespace("pid"),
         mount_namespace=_namespace("mnt"),
-        recover_lost_locks=_read(os.path.join(NFS_PARAMETERS, "recover_lost_locks")),
         nfs4_unique_id=_read(CLIENT_IDENTIFIER) or _read(os.path.join(NFS_PARAMETERS, "nfs4_unique_id")),
         lease_s=lease_s(_read(MOUNT_STATISTICS, 1 << 20), found["mount_source"], found["mount_point"]),
         server_address=server_address(found["mount_source"], found["mount_options"]),

@@ -211,6 +211,11 @@ def configured_queue_managers(mqs_ini=MQS_INI):
     return sorted(stanzas) + problems
 
 
+def configured_stanzas(mqs_ini):
+    """Return the stanza of each queue manager in mqs.ini by its name."""
+    return _configured(mqs_ini)[0]
+
+
 def _configured(mqs_ini):
     """Return the stanza of each queue manager by name, and the problems with other stanzas or the file."""
     try:

@@ -60,7 +60,8 @@ def birth_of(path):
 
 def facts(directory, device_number, mount_source, sysfs="/sys", run="/run", dev="/dev"):
     """Return facts about the volume that holds an existing ``directory``: ``filesystem_uuid``, ``device_ids``,
-    ``device_firmware`` and ``device_driver``. The values of several disks are sorted, and separated by blanks."""
+    ``device_firmware``, ``device_driver`` and ``device_layers`` (the kinds of devices above the disks). The values of
+    several disks are sorted, and separated by blanks."""
     try:
         number = _block_devices.number_below(device_number, mount_source)
     except OSError:
@@ -71,6 +72,7 @@ def facts(directory, device_number, mount_source, sysfs="/sys", run="/run", dev=
         device_ids=_joined(_first_fact(disk, _ID_FILES) for disk in disks),
         device_firmware=_joined(_first_fact(disk, _FIRMWARE_FILES) for disk in disks),
         device_driver=_joined(_driver(disk, sysfs) for disk in disks),
+        device_layers=_joined(kind for dummy, kind in _block_devices.layers_below(number, sysfs)),
     )
 
 

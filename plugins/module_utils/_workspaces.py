@@ -12,7 +12,7 @@ Private to this collection; it may change at any time.
 import os
 from functools import partial
 
-from . import _block_devices, _queue_managers, _runs, _time_limit, _volume_counters, _workspace
+from . import _block_devices, _queue_managers, _runs, _settings, _time_limit, _volume_counters, _workspace
 
 
 def inspected(p, uid, volume, part):
@@ -25,15 +25,17 @@ def inspected(p, uid, volume, part):
     except OSError as error:
         raise OSError("cannot inspect %s: %s" % (part["path"], error))
     names = [] if part["places"] else volume["queue_managers"]
+    disks = disks_of(preflight.facts)
     return dict(
         refusals=preflight.refusals,
         unknown=preflight.unknown,
         facts=dict(
             preflight.facts,
             queue_manager_logs=" ".join(preflight.logs_here(volume["queue_managers"])),
+            settings=_settings.readings_text(p["settings"], preflight.facts, disks, names, p["mqs_ini"]),
             **_queue_managers.log_facts(names, p["mqs_ini"]),
         ),
-        disks=disks_of(preflight.facts),
+        disks=disks,
         volume_counters=_volume_counters.read_below(part["path"]),
         workspace=plan,
         needs_privilege=preflight.needs_privilege(),

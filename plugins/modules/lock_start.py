@@ -65,6 +65,11 @@ options:
     description: Path of the file that lists the queue managers.
     type: path
     default: /var/mqm/mqs.ini
+  settings:
+    description: The settings of the host to read, as in M(mqops.logdisk.workspace). The action plugin sets this option.
+    type: list
+    elements: dict
+    default: []
 attributes:
   check_mode:
     description: In check mode, the module inspects the host without creating anything. The action plugin writes a
@@ -91,7 +96,7 @@ settings:
   type: dict
   sample: {boot_id: 0f0c2d6e-6a0e-4f0c-8f0e-2d6e6a0e4f0c, hostname: db01, uid: 1001, filesystem_type: nfs4,
            mount_options: "rw,vers=4.1,hard", mount_source: "nas1:/mq", server_address: 10.1.0.1, lease_s: 90,
-           recover_lost_locks: N, nfs4_unique_id: "", path: /MQHA/QM1/log/logdisk, directory_exists: true,
+           nfs4_unique_id: "", path: /MQHA/QM1/log/logdisk, directory_exists: true,
            directory_errno: ""}
 facts:
   description: Facts about the volume, as in M(mqops.logdisk.workspace).
@@ -127,6 +132,7 @@ from ..module_utils import (
     _lock_settings,
     _queue_managers,
     _runs,
+    _settings,
     _streamed_tester,
     _time_limit,
     _user,
@@ -140,10 +146,14 @@ ANSWER_S = 30
 def look(p):
     """Return the refusals of the preflight, the settings, and the facts of the volume."""
     found = _workspace.Preflight(p["path"], p["allow"], p["expect_mount"], mqs_ini=p["mqs_ini"])
+    facts = _volume_identity.facts_of(p["path"])
     return dict(
         refusals=found.refusals,
-        settings=_lock_settings.settings_of(p["path"], p["directory"], p["patience_s"]),
-        facts=_volume_identity.facts_of(p["path"]),
+        settings=dict(
+            _lock_settings.settings_of(p["path"], p["directory"], p["patience_s"]),
+            settings=_settings.readings_text(p["settings"], facts, [], [], p["mqs_ini"]),
+        ),
+        facts=facts,
     )
 
 
@@ -175,6 +185,7 @@ def main():
             allow=dict(type="list", elements="str", default=[]),
             expect_mount=dict(type="str", default=""),
             mqs_ini=dict(type="path", default=_queue_managers.MQS_INI),
+            settings=dict(type="list", elements="dict", default=[]),
             user=dict(type="str", default=""),
         ),
         supports_check_mode=True,

@@ -144,6 +144,24 @@ options:
       is removed.
     type: float
     default: 30
+  settings:
+    description: The settings of the host to read, as the action plugin takes them from the catalogue of settings.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      id:
+        description: The id of the setting.
+        type: str
+        required: true
+      when:
+        description: Facts of the file system and, for each, the words of which it must have one.
+        type: dict
+        default: {}
+      read:
+        description: How the setting is read.
+        type: dict
+        required: true
 attributes:
   check_mode:
     description: In check mode, the module runs the whole preflight and does not create anything.
@@ -251,6 +269,16 @@ def main():
             privileged=dict(type="bool", default=False),
             may_ask_for_privilege=dict(type="bool", default=True),
             patience_s=dict(type="float", default=30),
+            settings=dict(
+                type="list",
+                elements="dict",
+                default=[],
+                options=dict(
+                    id=dict(type="str", required=True),
+                    when=dict(type="dict", default={}),
+                    read=dict(type="dict", required=True),
+                ),
+            ),
             allow=dict(
                 type="list",
                 elements="str",

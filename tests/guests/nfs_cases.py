@@ -14,7 +14,7 @@ UNLIKE = ("11" * 16, "22" * 16)
 
 @dataclass(frozen=True)
 class Case:
-    """A pair of hosts and their server. ``refused`` is the setting for which the pair must be refused. ``convicted``
+    """A pair of hosts and their server. ``refused`` are the settings for which the pair must be refused. ``convicted``
     contains steps, one of which must be broken. A case with neither must keep all steps. ``is_cut`` determines whether
     hosts are also cut off and lose power, which takes the most time. None of these servers then refuses late writes to
     a file that was not locked."""
@@ -51,13 +51,13 @@ CASES = {
     # The kernel applies these options only to NFSv3, and ignores them otherwise.
     "ignored-local": Case("local_lock=all, ignored", options="local_lock=all"),
     "ignored-nolock": Case("nolock, ignored", options="nolock"),
-    "local": Case("local_lock=all", version="3", options="local_lock=all", refused="local_lock"),
-    "nolock": Case("nolock", version="3", options="nolock", refused="nolock"),
-    "vers3": Case("vers=3", version="3", refused="vers"),
-    "recover": Case("recover_lost_locks=1", parameters="recover_lost_locks=1", refused="recover_lost_locks"),
-    "machine-id": Case("one machine-id", machine_ids=SAME, refused="machine_id"),
-    "host-name": Case("one host name", host_names=CLONE, refused="hostname"),
-    "unique-id": Case("one nfs4_unique_id", parameters="nfs4_unique_id=clone", refused="nfs4_unique_id"),
+    "local": Case("local_lock=all", version="3", options="local_lock=all", refused="SET-001, SET-003"),
+    "nolock": Case("nolock", version="3", options="nolock", refused="SET-001, SET-003"),
+    "vers3": Case("vers=3", version="3", refused="SET-001"),
+    "recover": Case("recover_lost_locks=1", parameters="recover_lost_locks=1", refused="SET-004"),
+    "machine-id": Case("one machine-id", machine_ids=SAME, refused="SET-005"),
+    "host-name": Case("one host name", host_names=CLONE, refused="SET-007"),
+    "unique-id": Case("one nfs4_unique_id", parameters="nfs4_unique_id=clone", refused="SET-006"),
     # Two clones that were renamed after they had mounted the directory: nothing shows that the server takes them for
     # one client.
     "renamed": Case(

@@ -25,6 +25,7 @@ class Outcome:
         self.verdict = record.get("verdict", "none")
         pairs = (record.get("locks") or {}).get("pairs") or []
         self.steps = pairs[0]["steps"] if pairs else []
+        self.wrong_settings = {each["id"] for each in record.get("settings") or [] if each["verdict"] == "fail"}
 
     def figures(self, name: str, figure: str) -> list[Any]:
         return [step["figures"][figure] for step in self.steps if step["step"] == name and figure in step["figures"]]
@@ -41,7 +42,7 @@ class Outcome:
         """The outcome and the cause of the first step that was not kept."""
         for step in self.not_kept:
             if step["step"] == "settings":
-                return f"refused: {step['figures'].get('setting', step['cause'])}"
+                return f"refused: {', '.join(sorted(self.wrong_settings)) or step['cause']}"
             return f"{step['outcome']}: {step['step']}, {step['cause']}"
         return ""
 

@@ -134,3 +134,43 @@ def test_an_override_lets_a_certification_through(start: Start, controller: Cont
     assert bed.ssh(bed["files"], "ls -A /fut/logdisk; cat /fut/logdisk/S0000000.LOG") == "S0000000.LOG\nprecious\n"
     assert bed.ssh(bed["shared"], "ls -A /fut/logdisk") == ""
     assert bed.ssh(bed["link"], "ls -A /fut/real") == ""
+
+
+WRONG_SETTINGS = (
+    "mount -o remount,nobarrier /fut; mkdir -p /fut/mqm/qmgrs/QMA /fut/log/QMA /var/mqm/errors;"
+    " printf 'QueueManager:\\n   Name=QMA\\n   Prefix=/fut/mqm\\n   Directory=QMA\\n' > /var/mqm/mqs.ini;"
+    " printf 'Log:\\n   LogPath=/fut/log/QMA/\\n   LogWriteIntegrity=SingleWrite\\nNativeHALocalInstance:\\n"
+    "   Name=a\\n' > /fut/mqm/qmgrs/QMA/qm.ini; chmod -R a+rX /fut/mqm /fut/log /var/mqm"
+)
+
+
+def test_settings_are_read_and_judged(start: Start, controller: Controller, tmp_path: Path) -> None:
+    """The mount and the configuration of the queue manager are real; the preflight says the same in advance."""
+    waiver = {"host": "waived", "id": "SET-012", "until": "2099-01-31", "reason": "a battery"}
+    bed = start("good", "wrong", "waived")
+    for name in ("wrong", "waived"):
+        bed.ssh(bed[name], WRONG_SETTINGS)
+        bed[name].spec.variables["workspace_queue_managers"] = ["QMA"]
+    profile = {"name": "own", "limits": [{"metric": "latency_p50", "max": "10 s"}], "waivers": [waiver]}
+    inventory = str(bed.inventory(tmp_path / "hosts.yml", variables={**QUICK, "gate_profile": profile}))
+    before = controller.run("preflight", "-i", inventory).certification
+    told = before.records["wrong"]["reasons"]
+    assert "SET-012 would warn: write barriers of the file system: nobarrier, expected: on" in told
+    outcome = controller.run("certify", "-i", inventory)
+    (certified,) = (each for each in outcome.certifications if each.path != before.path)
+    records = certified.records
+    assert {name: record["verdict"] for name, record in records.items()} == {
+        "good": "pass",
+        "wrong": "warn",
+        "waived": "warn",
+    }
+    wrong = {
+        name: {each["id"]: each["value"] for each in record["settings"] if each["verdict"] == "warn"}
+        for name, record in records.items()
+    }
+    found = {"SET-012": "nobarrier", "SET-023": "same disk", "SET-025": "", "SET-027": "SingleWrite"}
+    assert wrong == {"good": {}, "wrong": found, "waived": found}
+    waived = {each["id"] for each in records["waived"]["settings"] if each["waiver"]}
+    assert (waived, outcome.status) == ({"SET-012"}, 0)
+    cases = [case.get("name", "") for case in certified.suites["wrong"].iter("testcase")]
+    assert "setting SET-024: file system of the error logs" in cases

@@ -21,7 +21,7 @@ from .._run.record import host_label
 from .._run.verdicts import GOOD, PASS
 from .._run.words import Words, words_of
 from .limits import figure_text, sentence_of
-from .notes import NOTES, Text
+from .notes import NOTES, SETTING_TEXT, Text
 from .phrases import disturbances_text, measured_steps, named_steps, phrase
 
 NOTHING_MEASURED = "nothing was measured"
@@ -140,6 +140,7 @@ _TEXTS: Mapping[str, Text | Mapping[str, Text]] = {
         f"{host_label(finding['host'], finding['volume'])}: left behind on the host: {finding['text']}"
     ),
     findings.UNTESTED: _untested,
+    findings.SETTING: f"{SETTING_TEXT}[; and {{others}} more][ (waived: {{waiver}})]",
     **NOTES,
 }
 """The template of each kind of finding, or of each of its causes, or the function that makes the sentence."""

@@ -24,11 +24,12 @@ Write = Callable[[Note, Words], str]
 Text = str | Write
 """A template, or a function that makes the sentence if it needs more than the values of the finding."""
 
+SETTING_TEXT = "{title}[ ({subject})]: [{value}|not set], expected: {expected}"
+"""What a setting is and what it must be."""
+
 _POWER_CUT = "Only a power cut shows whether such writes survive (playbooks/power_cut.yml)"
 _AS_LONG = "a synchronous write takes as long as a plain one ({sync_ns:duration} and {plain_ns:duration})"
 _NO_FLUSH = {
-    "mounted": "The file system is mounted with {option}, so it sends no flush: a write that returned may still be in "
-    f"a volatile cache. {_POWER_CUT}",
     "write through": f"No flush is sent to the device: {_AS_LONG}, because the kernel believes that the device has no "
     "volatile write cache (write through). If it has one, writes that returned can be lost. " + _POWER_CUT,
     "": f"No flush seems to be sent to the device, or it costs nothing: {_AS_LONG}. {_POWER_CUT}",
@@ -165,6 +166,7 @@ _PREFLIGHT: Mapping[str, Text] = {
     "({filesystem_type}, {free_bytes:size} free)|{mount_point} ({filesystem_type})|{mount_point}]",
     "source": "ready: {source} can observe [{queue_manager}|the queue manager]",
     "unknown": "unknown: {text}",
+    findings.SETTING: f"{{limit_id}} would {{effect}}: {SETTING_TEXT}",
 }
 
 _UNLIKE = {

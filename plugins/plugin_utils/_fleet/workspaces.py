@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .._options.reading import reserve_option
+from .._run.settings import read_on_host
 from .._run.shapes import as_dict
 
 BY_ROOT = "always"
@@ -44,6 +45,7 @@ def module_options(
         "reserve_share": None,
         **reserve,
         "patience_s": PATIENCE_S,
+        "settings": read_on_host(),
     }
 
 

@@ -34,7 +34,7 @@ from .._run.findings import (
 from .._run.findings import MISSING as NEVER_SENT
 from .._run.findings import NO_FIGURES as WITHOUT_FIGURES
 from .._run.findings import SKIPPED as LEFT_OUT
-from .._run.kinds import kind_named
+from .._run.kinds import DEFAULT, kind_named
 from .._run.record import HostRecord
 from .._run.table_reader import TablesError
 from .._run.tables import Tables
@@ -48,6 +48,7 @@ from .limits import Case, findings_of, judge_capacity, judge_limit, judge_target
 from .metrics import CAPACITY, HIGHEST
 from .profile import Profile
 from .rows import limits_on_pace
+from .settings import judge_settings
 from .throttling import plateaus
 
 SKIPPED = "skipped"
@@ -103,6 +104,10 @@ def judge_host(
         return unmeasured(finding(UNUSABLE_TABLES, ERROR, text=str(problem)))
     verdicts = [judgement["verdict"] for judgement in judgements]
     findings = findings_of(judgements)
+    settings, wrong_settings = (
+        judge_settings(record.facts, record.host, profile, today) if record.kind == DEFAULT.name else ([], [])
+    )
+    verdicts += [each["verdict"] for each in wrong_settings]
     for found in filter(None, (unproven(capacity, target, is_search), ending)):
         verdicts.append(found["verdict"])
         if found["kind"] == ENDED_EARLY:
@@ -117,11 +122,13 @@ def judge_host(
         "certified": verdict in GOOD and why_not is None,
         "findings": [
             *findings,
+            *wrong_settings,
             *([finding(QUALIFICATION, None, **why_not)] if why_not else []),
             *([finding(DISTURBED, None, disturbance=disturbed_by)] if disturbed_by else []),
             *plateaus(tables),
         ],
         "judgements": judgements,
+        "settings": settings,
         "capacity": capacity.as_dict() if is_search or len(capacity.points) > 1 else None,
         "volume_facts": _volume_facts(tables, ending, judgements),
     }

@@ -67,15 +67,10 @@ NO_FLUSH_BELOW = 1.2
 """Below this ratio of the medians, a synchronous write costs as much as a plain one. Disks that acknowledge flushes at
 once have shown ratios of 1.7 and more."""
 
-_BARRIERS_OFF = ("nobarrier", "barrier=0")
-
 
 def flush_notes(facts: Facts) -> list[Finding]:
     """Return a note if no flush seems to be sent to the device; none if this is unknown, as for a network file
     system."""
-    off = [option for option in str(facts.get("mount_options") or "").split(",") if option in _BARRIERS_OFF]
-    if off:
-        return [finding(NO_FLUSH, None, cause="mounted", option=off[0])]
     plain_ns, sync_ns = (_number(facts.get(f"{PROBE_PREFIX}{kind}_p50_ns")) for kind in ("plain", "sync"))
     cache = facts.get("device_write_cache")
     if not cache or not plain_ns or not sync_ns or sync_ns / plain_ns >= NO_FLUSH_BELOW:

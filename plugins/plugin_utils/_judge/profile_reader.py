@@ -344,7 +344,7 @@ def _read_limit(data: Any, where: str) -> Limit:
         severity=severity,
         hard=hard,
         source=read_optional_text(data, "source", where),
-        id=_read_id(data, where),
+        id=_own_id(data, where),
         **_read_rows(data, metric, where),
     )
 
@@ -367,6 +367,14 @@ def _read_id(data: Mapping[str, Any], where: str) -> str:
             f"{where}.id {value} is that of a criterion that is part of every run: no limit can have this "
             "id, and no waiver excuses it."
         )
+    return value
+
+
+def _own_id(data: Mapping[str, Any], where: str) -> str:
+    """Return the id of a limit. Raises DefinitionError if it is that of a setting, which waivers can name."""
+    value = _read_id(data, where)
+    if value.startswith("SET-"):
+        raise DefinitionError(f"{where}.id {value} is kept for settings: no limit can have this id.")
     return value
 
 

@@ -8,7 +8,7 @@ as the holder of the lock."""
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -80,8 +80,8 @@ class Side:
 @dataclass(frozen=True)
 class Order:
     """The parameters of the test of a pair: the ID of the run, the directory on the first host, the seconds of load,
-    how long to wait for a takeover, how many files are locked at the same time, the port of the file server, and the
-    command that makes the file server fail over."""
+    how long to wait for a takeover, how many files are locked at the same time, the port of the file server, the
+    command that makes the file server fail over, and the ids of wrong settings that do not end the test."""
 
     run_id: str
     directory: str
@@ -90,6 +90,7 @@ class Order:
     lock_files: int
     port: int
     fail_over: Command | None = None
+    waived: Collection[str] = ()
 
 
 class PairTest:
@@ -145,7 +146,7 @@ class PairTest:
             if side.problem:
                 raise undecided("not_tested", host=host, why=side.problem)
         settings = {host: self._sides[host].settings for host in self._pair.hosts}
-        refuse_settings(settings)
+        refuse_settings(settings, self._order.waived)
         for host in self._pair.hosts:
             self._start(host, READY_S)
         stage = self._stage(self._pair.first)

@@ -25,8 +25,9 @@ from .._judge.host import SKIPPED, finding_of_error, judge_host, unmeasured
 from .._judge.notes import PROBE_PREFIX, clock_notes, confidence_notes, flush_notes, sharing_notes, unsteady_notes
 from .._judge.profile import Profile
 from .._judge.profile_reader import load_profile
+from .._judge.settings import judge_settings
 from .._run.directory import RunDirectory
-from .._run.findings import PLATEAU, PREFLIGHT, UNUSABLE_TABLES, Finding, finding, is_data, is_finding
+from .._run.findings import PLATEAU, PREFLIGHT, SETTING, UNUSABLE_TABLES, Finding, finding, is_data, is_finding
 from .._run.host_settings import profile_data, profile_key
 from .._run.kinds import CHECK_MODE, DEFAULT
 from .._run.moment import utc_now
@@ -222,7 +223,13 @@ def preflight(
     )
     unknown = [finding(PREFLIGHT, None, cause="unknown", text=str(item)) for item in workspace.get("unknown") or []]
     known = {key: workspace.get(key) for key in WORKSPACE_KEYS}
-    return replace(ready(run, host, volume, facts, planned, *plan["notes"], *unknown), workspace=known)
+    outcomes, wrong = judge_settings(facts, host, profile_of(run, host), datetime.date.today())
+    settings = [
+        finding(**{**each, "kind": PREFLIGHT, "verdict": None, "cause": SETTING, "effect": each["verdict"]})
+        for each in wrong
+    ]
+    record = ready(run, host, volume, facts, planned, *plan["notes"], *settings, *unknown)
+    return replace(record, workspace=known, settings=outcomes)
 
 
 def ready(run: Run, host: str, volume: str, facts: Facts, *found: Finding) -> HostRecord:

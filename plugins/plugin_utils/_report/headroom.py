@@ -67,7 +67,7 @@ def worst_use_text(model: Model) -> str:
     if share is None:
         return ""
     alone = len(model.hosts) == 1
-    worst = "of the others, the worst" if gravest(model) else "the worst"
+    worst = "of the others, the worst" if gravest(model) and len(hosts) < len(model.hosts) else "the worst"
     at_least = "at least " if limit["worst"]["value_at_least"] else ""
     its = "a limit" if alone else "its limit"
     if share > 1 and limit["bound"] == "min":

@@ -35,6 +35,7 @@ from .._run.host_settings import profile_text, profiles_by_sha256
 from .._run.kinds import CHECK_MODE, Kind, kind_named, kind_of
 from .._run.record import DEFAULT_VOLUME, HostRecord, host_label
 from .._run.run_files import RunDirectoryError
+from .._run.settings import SETTINGS
 from .._run.table_reader import TablesError, printable
 from .._run.tables import Tables, parse_tables
 from .._run.tester_options import with_variables
@@ -48,7 +49,7 @@ from .series import Figures, LimitEntry, Series, SeriesKey, judges_text, series_
 from .stalls import stall_period
 
 _AS_RECORDED = ("host", "volume", "kind", "created_at", "notes", "disturbances")
-_AS_TEXTS = ("facts", "workspace", "tester")
+_AS_TEXTS = ("workspace", "tester")
 """Fields of a record that the report shows as they are, and objects whose nested values it shows as text."""
 
 NOT_MEASURED = CHECK_MODE.without_verdict
@@ -165,7 +166,8 @@ class Host:
 
     ``findings`` and ``notes`` come from its record. The notes include what was noticed later, such as directories that
     were left behind. ``profile`` is the name of the profile that judged it, and ``profile_sha256`` is the SHA-256 of
-    the profile; both are empty if no profile judged it. ``settings`` are the options that differ between hosts.
+    the profile; both are empty if no profile judged it. ``settings`` are the options that differ between hosts, and
+    ``checked_settings`` the outcomes of the settings of the host (see ``_run/settings.py``).
     ``decisive`` holds, for each element of ``limits``, the rows that have its verdict (none if the verdict is pass).
     ``volume_class`` is the name of the class of similar volumes. ``valid_until`` is the last day of its certificate,
     and ``certificate`` is the SHA-256 of the certificate; both are empty if there is none. ``comparison`` is the result
@@ -201,6 +203,7 @@ class Host:
     profile: str = ""
     profile_sha256: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
+    checked_settings: list[dict[str, Any]] = field(default_factory=list)
     volume_class: str = ""
     valid_until: str = ""
     certificate: str = ""
@@ -600,6 +603,7 @@ class _Reader:
         host = Host(
             **{key: _safe(getattr(record, key)) for key in _AS_RECORDED},
             **{key: _plain(getattr(record, key)) for key in _AS_TEXTS},
+            facts=_plain({key: value for key, value in record.facts.items() if key != SETTINGS}),
             folder=folder,
             verdict=(entry["verdict"] or kind.without_verdict) if measured else NOT_MEASURED,
             certified=entry["certified"],
@@ -612,6 +616,7 @@ class _Reader:
             profile=printable(profile_text(record.profile)),
             profile_sha256=printable(str((record.profile or {}).get("sha256") or "")),
             settings=_safe(self._settings.get(record.host) or {}),
+            checked_settings=_safe(record.settings),
             volume_class=printable(volume_class(self._classes.get(record.host), record.facts))
             if record.facts and not kind.is_live
             else "",

@@ -80,6 +80,8 @@ OTHER_MOUNT = "other_mount"
 NO_HOST, LEFTOVER, UNTESTED = "no_host", "leftover", "untested"
 """Findings that fail the gate regardless of the verdicts: no host reported, something was left on a host, or a queue
 manager that a host left out was not tested on a host that shares its storage."""
+SETTING = "setting"
+"""The finding that a setting of the host is not as the catalogue expects (see ``_run/settings.py``)."""
 FORESEEN = "foreseen"
 """The findings about what a plan can neither decide nor certify, by cause."""
 

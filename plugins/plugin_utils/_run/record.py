@@ -15,6 +15,7 @@ from typing import Any
 from .findings import Judgement, is_data, is_finding
 from .kinds import DEFAULT, by_data_key, kind_named
 from .shapes import NUMBER, PLAIN, Items, Keys, Maybe, Where, check
+from .verdicts import FAIL, PASS, WARN
 
 DEFAULT_VOLUME = "log"
 DISK_SHARED_WITH = "disk_shared_with_volumes"
@@ -66,6 +67,14 @@ _POINT = Keys({"load_point": int, "verdict": str, "reason": str, "finding": Mayb
 _LOADS = dict.fromkeys(("highest_passed", "lowest_not_passed", "next_load"), _LOAD)
 _CAPACITY = Keys({"points": Items(_POINT), **_LOADS, "load_unit": str, "reason": str, "finding": Maybe(_FINDING)})
 _TEXTS = Maybe(Items(str))
+_SETTING_VERDICTS = (PASS, WARN, FAIL)
+_SETTING = Keys(
+    {
+        **dict.fromkeys(("id", "title", "subject", "expected"), str),
+        **dict.fromkeys(("value", "waiver"), Maybe(str)),
+        "verdict": Maybe(Where(lambda value: value in _SETTING_VERDICTS)),
+    }
+)
 
 
 class RecordError(ValueError):
@@ -87,7 +96,8 @@ class HostRecord:
     ``capacity`` holds the result of each load point, and the highest load that passes; None if there is only one load
     point. ``profile`` is the name, the version and the SHA-256 of the profile that judged the volume; None for a host
     that is in none of the merged runs. ``volume_facts`` are those of ``findings.VOLUME_FACTS`` that the run showed.
-    ``findings`` are described in ``_run/findings.py``; ``noted`` holds the ``notes`` as findings. ``standing`` is a
+    ``findings`` are described in ``_run/findings.py``; ``noted`` holds the ``notes`` as findings.
+    ``settings`` are the outcomes of the settings that were checked (see ``_run/settings.py``). ``standing`` is a
     fact in the history that prevents this run from being a pass.
     """
 
@@ -119,6 +129,7 @@ class HostRecord:
     standing: str | None = None
     findings: list[dict[str, Any]] = field(default_factory=list)
     noted: list[dict[str, Any]] = field(default_factory=list)
+    settings: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def label(self) -> str:
@@ -177,6 +188,7 @@ _SHAPE = Keys(
         "judgements": Maybe(Items(_JUDGEMENT)),
         "findings": Items(_FINDING),
         "noted": Maybe(Items(_FINDING)),
+        "settings": Maybe(Items(_SETTING)),
         "tables": Maybe(Keys({}, every=dict)),
         "workspace": Maybe(Keys({"queue_managers": Maybe(list)})),
         "profile": Maybe(_PROFILE),

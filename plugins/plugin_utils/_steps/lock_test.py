@@ -14,9 +14,10 @@ from typing import Any
 from .._action_base import SCHEMA, ControllerAction, one_line
 from .._dialogue.commands import call
 from .._fleet.messages import say
+from .._judge.settings import waivers_of
 from .._kinds.locks.criteria import required_of
 from .._kinds.locks.english import step_title
-from .._kinds.locks.record import lock_record
+from .._kinds.locks.record import day_of, lock_record
 from .._locks.locker import Clock
 from .._locks.pair_test import Order, PairTest, Side
 from .._locks.pairs import Pair, conduct
@@ -60,7 +61,8 @@ class Step(ControllerAction):
         own, problem = {host: self._sides[host] for host in pair.hosts}, self._sides[pair.maker].problem
         sides = {host: replace(side, problem=side.problem or problem) for host, side in own.items()}
         run, locks = self._directory.run, self._plans[pair.first]
-        required = [required_of(profile_of(run, host)) for host in pair.hosts]
+        profiles, today = [profile_of(run, host) for host in pair.hosts], day_of(run)
+        required = [required_of(profile) for profile in profiles]
         order = Order(
             run["run_id"],
             str((self._volumes.get(pair.first) or {}).get("path") or ""),
@@ -69,6 +71,7 @@ class Step(ControllerAction):
             lock_files(locks["files"], required),
             locks["port"],
             command_of(locks["server_command"], locks["command_s"]),
+            [each for profile in profiles for each in waivers_of(profile, pair.hosts, today)],
         )
         result = PairTest(
             pair, sides, order, self._clock, partial(say, self._display), partial(self._follow, pair)

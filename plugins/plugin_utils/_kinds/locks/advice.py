@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..._report.causes.advice import MQ, STORAGE, SYSTEM, VIRTUAL, Advice, together
+from ..._report.causes.advice import MQ, STORAGE, SYSTEM, VIRTUAL, Advice, on_setting, together
+from ..._run.findings import SETTING
 from ..._run.lock_steps import LATE_WRITES, LOCKED, SAME_HOST, SERVER_FAILOVER, UNLOCKED
 from .criteria import LOCK_BROKEN, LOCK_NOT_COVERED, LOCK_UNDECIDED
 
@@ -163,37 +164,6 @@ LOCK_CAUSES: Mapping[str, Advice] = {
             "Any program that reads a file of the queue manager, such as a backup, takes the lock from the active "
             f"instance. {_TWO_ACTIVE}"
         ),
-    ),
-    "mount_option": Advice(
-        "a mount option defeats the locks",
-        f"Mount with vers=4.1 or 4.2 and hard, and without nolock, local_lock and soft. {_AGAIN}",
-        (SYSTEM,),
-        consequence=_TWO_ACTIVE,
-    ),
-    "kernel_parameter": Advice(
-        "a kernel parameter defeats the locks",
-        f"Set the parameter as stated, in /etc/modprobe.d so that it lasts, and mount again. {_AGAIN}",
-        (SYSTEM,),
-        consequence=(
-            "With nfs.recover_lost_locks, a host reclaims a lock that it had lost, and writes although another host "
-            "has taken over. The log is damaged."
-        ),
-    ),
-    "client_identity": Advice(
-        "two hosts have the same identity",
-        "Give each host its own /etc/machine-id and host name (clones have those of their template), or its own "
-        f"nfs.nfs4_unique_id, and mount again. {_AGAIN}",
-        (SYSTEM, VIRTUAL),
-        consequence=(
-            "The file server mistakes the two hosts for one client, so each host causes the other's locks to be "
-            f"released. {_TWO_ACTIVE}"
-        ),
-    ),
-    "other_identity": Advice(
-        "the user differs between the hosts",
-        f"Give the user mqm and its group the same numeric IDs on both hosts. {_AGAIN}",
-        (SYSTEM,),
-        consequence="The instance that takes over can neither read nor write the files of the former one.",
     ),
     "not_shared": Advice(
         "the directory is not shared",
@@ -362,6 +332,8 @@ def key_of(finding: Mapping[str, Any]) -> str:
     if kind == LOCK_NOT_COVERED:
         return "not_covered"
     if kind == LOCK_BROKEN:
+        if code == SETTING:
+            return str(finding.get("limit_id"))
         if code == "granted" and step in (SAME_HOST, SERVER_FAILOVER):
             return "same_host" if step == SAME_HOST else "failover"
         if code in ("write_error", "verification_error") and step == SERVER_FAILOVER:
@@ -375,5 +347,5 @@ def key_of(finding: Mapping[str, Any]) -> str:
 def advice_on_locks(found: Iterable[Mapping[str, Any]]) -> tuple[str, str]:
     """Return the consequences of the given findings about locks, and the next steps."""
     keys = dict.fromkeys(key_of(finding) for finding in found)
-    advices = [LOCK_CAUSES.get(key, LOCK_CAUSES["undecided"]) for key in keys]
+    advices = [LOCK_CAUSES.get(key) or on_setting(key) or LOCK_CAUSES["undecided"] for key in keys]
     return " ".join(dict.fromkeys(advice.consequence for advice in advices)), together(advices)

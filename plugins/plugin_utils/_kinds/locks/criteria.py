@@ -43,8 +43,6 @@ CALL = "try_ns"
 LOCK_BROKEN, LOCK_UNDECIDED, LOCK_NOT_COVERED = "lock_broken", "lock_undecided", "lock_not_covered"
 """Findings about the locks of two hosts. ``step`` is the step, ``code`` says what is wrong, and ``at`` names the hosts
 and their roles."""
-SHORT_LEASE = "short_lease"
-"""The note about a lease that is too short."""
 
 IDS: Mapping[tuple[str, str | None], str] = {
     **{(LOCK_BROKEN, step): f"LOCK-{number:03}" for number, step in enumerate(STEPS, 1) if step != POD_DELETED},

@@ -11,8 +11,9 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
-from ..._english.notes import Text
+from ..._english.notes import SETTING_TEXT, Text
 from ..._english.phrases import phrase, plural
+from ..._run.findings import SETTING
 from ..._run.lock_steps import (
     CONCURRENT_UPDATES,
     CUT_OFF,
@@ -34,7 +35,7 @@ from ..._run.lock_steps import (
 )
 from ..._run.words import Words
 from .. import facets
-from .criteria import LOCK_BROKEN, LOCK_NOT_COVERED, LOCK_UNDECIDED, SHORT_LEASE
+from .criteria import LOCK_BROKEN, LOCK_NOT_COVERED, LOCK_UNDECIDED
 
 TITLES = {
     SETTINGS: "settings",
@@ -100,11 +101,7 @@ _BROKEN: _Texts = {
     "{touched} and closed it",
     "lost_at_return": "{holder} got the lock when it was back, although {other} had taken over and held it",
     "not_fenced": "the pending write of {holder}{to} ended without an error after {other} had taken over",
-    "mount_option": "[{host}|{first}]: the mount option {setting} {is_set}[, it must be {wanted}]",
-    "kernel_parameter": "[{host}|{first}]: the kernel parameter {setting} {is_set}[, it must be {wanted}]",
-    "other_identity": "the tester has a different [{setting}|user] on {first} than on {second}[ ({value})]",
-    "client_identity": "{first} and {second} have the same [{setting}|identity][ ({value})], so the file server may "
-    "mistake them for one client",
+    SETTING: SETTING_TEXT.replace("{subject}", "{host}"),
     "not_shared": "{reader} [does not find {directory}, which exists on {found_on}|does not read in {directory} what "
     "{partner_of_reader} has written there, not even 10 s later], so they do not share the directory",
     "same_machine": "{first} and {second} are two names of the same machine",
@@ -167,7 +164,7 @@ _NOT_COVERED: _Texts = {
 
 _SAID = (
     *("errno", "host", "log", "other_path", "output", "path", "problem", "said"),
-    *("setting", "user", "value", "verb", "wanted", "way", "when", "why"),
+    *("expected", "title", "user", "value", "verb", "way", "when", "why"),
 )
 """The figures that are texts."""
 _RELEASED = {"close": "closed the file", "exit": "ended its process", "kill": "was killed"}
@@ -233,7 +230,6 @@ def _values(finding: Finding) -> Mapping[str, Any]:
     known = defaultdict(str, {name: (figure_text if name in _SAID else figure)(finding, name) for name in names})
     host, path = figure_text(finding, "host"), figure_text(finding, "path") or "the directory"
     made, kept = figure(finding, "updates_made"), figure(finding, "updates_kept")
-    value = figure_text(finding, "value")
     late, reader = figure(finding, LATE_WRITES.get(known["log"] or LOCKED, "")), host or at.get("second", "")
     elsewhere = known["other_path"]
     known.update(
@@ -249,7 +245,6 @@ def _values(finding: Finding) -> Mapping[str, Any]:
         landed=phrase(_LANDED.get(known["when"], _LANDED["later"]), at),
         lost_writes=known["acknowledged_lost"] or None,
         touched="read" if known["way"] == "read" else "opened",
-        is_set="is not set" if not value else "is set" if value == known["setting"] else f"is {value}",
         partner=_partner(at, host or at.get("first", "")),
         partner_of_holder=_partner(at, at["holder"]),
         partner_of_reader=_partner(at, reader),
@@ -277,12 +272,10 @@ def _why(finding: Finding) -> str:
 
 
 class English(facets.English):
-    """The sentences about steps that are broken, undecided or not covered, and about short leases."""
+    """The sentences about steps that are broken, undecided or not covered."""
 
     texts: Mapping[str, Text] = {
         LOCK_BROKEN: broken_text,
         LOCK_UNDECIDED: undecided_text,
         LOCK_NOT_COVERED: not_covered_text,
-        SHORT_LEASE: "The lease of the file server is {lease_s:number} s. Below 10 s, an ordinary delay of the network "
-        "can end the locks of a working host",
     }

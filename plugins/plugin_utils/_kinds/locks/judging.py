@@ -15,7 +15,7 @@ from typing import Any
 
 from ..._judge.limits import Case, judge_figure
 from ..._judge.profile import Limit
-from ..._run.findings import Finding, Judgement, finding, of_judgement
+from ..._run.findings import SETTING, Finding, Judgement, finding, of_judgement
 from ..._run.lock_steps import (
     BOTH_WAYS,
     BROKEN,
@@ -48,7 +48,6 @@ from .criteria import (
     LOCK_UNDECIDED,
     METRICS,
     OF_METRICS,
-    SHORT_LEASE,
     Required,
     limits_on_locks,
     required_steps,
@@ -67,9 +66,6 @@ EVIDENCE: Mapping[str, tuple[str, ...]] = {
 
 SLOW_CALL = 0.25
 """The share of a late hand-over from which on the duration of one request explains it."""
-
-SHORTEST_LEASE_S = 10
-"""Below this value, a lease is so short that an ordinary delay of the network can end it."""
 
 
 def judged(pair: Pair, required: Required, case: Case) -> tuple[list[Judgement], list[Finding]]:
@@ -189,7 +185,8 @@ def _about(pair: Pair, row: StepRow) -> dict[str, Any]:
 def _finding(kind: str, verdict: str | None, pair: Pair, row: StepRow, **data: Any) -> Finding:
     """Return the finding of a row. ``cause`` is its step if the kind has a criterion for each step."""
     cause = row["step"] if kind == LOCK_BROKEN else None
-    known = {"code": row["cause"], "limit_id": IDS.get((kind, cause)), **data}
+    setting_id = figure_text(row, "setting_id") if row["cause"] == SETTING else ""
+    known = {"code": row["cause"], "limit_id": setting_id or IDS.get((kind, cause)), **data}
     return finding(kind, verdict, cause=cause, **known, **_about(pair, row))
 
 
@@ -206,18 +203,19 @@ def untested_steps(pair: Pair) -> list[str]:
     ]
 
 
+def about_settings(pair: Pair, found: Sequence[Finding]) -> list[Finding]:
+    """Return the findings about settings of a pair, except that of the setting that ended its test, which is a finding
+    of the step."""
+    row = {"step": SETTINGS, "holder": pair["first"], "other": pair["second"]}
+    ended_by = {figure_text(each, "setting_id") for each in rows_of(pair, SETTINGS)}
+    return [{**each, **_about(pair, row)} for each in found if each["limit_id"] not in ended_by]
+
+
 def notes_of(pair: Pair, required: Required) -> list[Finding]:
-    """Return notes about a pair in addition to its verdict: steps that were neither carried out nor required, and a
-    lease that is too short."""
+    """Return notes about a pair in addition to its verdict: steps that were neither carried out nor required."""
     steps = required_steps(required)
-    left_out = [
+    return [
         _finding(LOCK_NOT_COVERED, None, pair, row)
         for row in pair["steps"]
         if row["outcome"] == NOT_COVERED and row["step"] not in steps
     ]
-    leases = {
-        host: lease_s
-        for host, settings in (pair.get("settings") or {}).items()
-        if (lease_s := figure({"figures": settings}, "lease_s")) is not None and lease_s < SHORTEST_LEASE_S
-    }
-    return [*left_out, *([finding(SHORT_LEASE, None, lease_s=min(leases.values()))] if leases else [])]

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..._judge.limits import Case
+from ..._judge.profile import Profile
+from ..._judge.settings import judge_settings_of_pair
 from ..._records.host import blank, concluded, profile_of
 from ..._run.findings import finding
 from ..._run.lock_steps import LOCKS, SECOND_REFUSED, Pair
@@ -19,7 +21,7 @@ from ..._run.shapes import PLAIN, Facts, Run, fits
 from ..._run.verdicts import INCONCLUSIVE, worst
 from .criteria import IDS, LOCK_UNDECIDED, required_of
 from .figures import pair_text
-from .judging import NO_PAIR, judged, notes_of
+from .judging import NO_PAIR, about_settings, judged, notes_of
 
 
 def lock_record(
@@ -38,9 +40,15 @@ def lock_record(
     """
     profile, untested = profile_of(run, host), blank(run, host, volume, LOCKS, facts)
     required = required_of(profile)
-    day = datetime.date.fromisoformat(str(run["created_at"])[:10])
+    day = day_of(run)
     case = Case(untested, None, profile, None, day)
-    tested = [(pair, *judged(pair, required, case)) for pair in map(_usable, locks.get("pairs") or [])]
+    pairs = locks.get("pairs") or []
+    settings = [_judge_settings(pair, profile, day) for pair in pairs]
+    tested = [
+        (pair, judgements, [*findings, *about_settings(pair, wrong)])
+        for pair, (_outcomes, wrong) in zip(map(_usable, pairs), settings, strict=True)
+        for judgements, findings in [judged(pair, required, case)]
+    ]
     found = [each for _pair, _judgements, findings in tested for each in findings]
     return concluded(
         untested,
@@ -48,6 +56,7 @@ def lock_record(
         [note for pair, _judgements, _findings in tested for note in notes_of(pair, required)],
         [judgement for _pair, judgements, _findings in tested for judgement in judgements],
         workspace=workspace,
+        settings=[each for outcomes, _wrong in settings for each in outcomes],
         kind_data={
             "pairs": [
                 {
@@ -60,6 +69,20 @@ def lock_record(
             "required": required,
         },
     )
+
+
+def day_of(run: Run) -> datetime.date:
+    """Return the day on which a run was opened, for which waivers must be valid."""
+    return datetime.date.fromisoformat(str(run["created_at"])[:10])
+
+
+def _judge_settings(
+    pair: Pair, profile: Profile, day: datetime.date
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the outcomes of the settings of a pair, and the findings of those that are wrong. There are none if a host
+    could not be reached."""
+    known = {str(host): own for host, own in (pair.get("settings") or {}).items() if own}
+    return judge_settings_of_pair(LOCKS, known, profile, day) if len(known) == 2 else ([], [])
 
 
 def _without_pair(host: str) -> dict[str, Any]:

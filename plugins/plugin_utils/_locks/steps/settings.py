@@ -10,11 +10,15 @@ from __future__ import annotations
 
 import ipaddress
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from ..._run.findings import SETTING
+from ..._run.lock_steps import LOCKS
+from ..._run.settings import SETTINGS, outcomes_of_pair, worst_of_each
 from ..._run.shapes import Within, as_dict, fits
 from ..._run.table_reader import printable
+from ..._run.verdicts import FAIL
 from ..locker import CallError, Locker
 from ..protocol import DONE
 from ..stage import NONCE, Stage
@@ -22,24 +26,16 @@ from ..step import Figures, StepEnd, broken, undecided
 
 Settings = Mapping[str, Any]
 """The settings of a host, as the module ``lock_start`` returns them. They are untrusted."""
-NFS = ("nfs", "nfs4")
-ALL_LOCAL = ("all", "posix", "both")
-"""The values of the mount option local_lock that make the kernel grant POSIX locks without asking the server."""
-WANTED = {"soft": "hard", "softerr": "hard", "nolock": "lock"}
-"""Mount options that make the kernel give up writes, or grant locks without asking the server, each with the
-option that is required instead."""
-UNLIKE = "unlike on both hosts"
-TRUE = ("y", "1", "true")
 FORBIDDEN, ABSENT = ("EACCES", "EPERM"), "ENOENT"
 VISIBLE_S = 10.0
 """How long what one host wrote may take to become visible on the other host."""
 NAMESPACES = ("pid_namespace", "mount_namespace")
 
 
-def refuse_settings(settings: Mapping[str, Settings]) -> None:
+def refuse_settings(settings: Mapping[str, Settings], waived: Collection[str] = ()) -> None:
     """Raise StepEnd if locks cannot work, or a test would prove nothing, with these settings of two hosts. The settings
-    are given by the names of the hosts."""
-    for end in _refusals(settings):
+    are given by the names of the hosts. Those with a ``waived`` id do not end the test."""
+    for end in _refusals(settings, waived):
         raise end
 
 
@@ -86,28 +82,17 @@ def _reads(locker: Locker, nonce: str) -> bool:
     return locker.must("nonce", NONCE, "read").text("hex") == nonce
 
 
-def _refusals(settings: Mapping[str, Settings]) -> Iterator[StepEnd]:
+def _refusals(settings: Mapping[str, Settings], waived: Collection[str]) -> Iterator[StepEnd]:
     one, two = settings.values()
-    yield from _of_machines(one, two)
-    for host, own in settings.items():
-        yield from _of_host(host, own)
-    for name in ("uid", "gid"):
-        if one.get(name) != two.get(name):
-            yield broken("other_identity", setting=name, value=f"{one.get(name)}, {two.get(name)}", wanted="the same")
-    for host, own in settings.items():
-        yield from _of_directory(host, own, two if own is one else one)
-
-
-def _of_machines(one: Settings, two: Settings) -> Iterator[StepEnd]:
     if _are_equal(one, two, "boot_id"):
         is_same = all(_are_equal(one, two, name) for name in NAMESPACES)
         yield broken("same_machine" if is_same else "one_kernel", value=_text(one, "boot_id"))
-    for name in ("machine_id", "nfs4_unique_id"):
-        if _are_equal(one, two, name):
-            yield broken("client_identity", setting=name, value=_text(one, name), wanted=UNLIKE)
-    # A unique identifier replaces the host name in the identity of an NFS client, or is added to it.
-    if _are_equal(one, two, "hostname") and not (_text(one, "nfs4_unique_id") and _text(two, "nfs4_unique_id")):
-        yield broken("client_identity", setting="hostname", value=_text(one, "hostname"), wanted=UNLIKE)
+    for wrong in worst_of_each(outcomes_of_pair(LOCKS, settings), FAIL):
+        if wrong["id"] not in waived:
+            known = {key: wrong[key] for key in ("title", "value", "expected")}
+            yield broken(SETTING, setting_id=wrong["id"], host=wrong["subject"], **known)
+    for host, own in settings.items():
+        yield from _of_directory(host, own, two if own is one else one)
 
 
 def _of_directory(host: str, own: Settings, other: Settings) -> Iterator[StepEnd]:
@@ -133,28 +118,6 @@ def _place(host: str, own: Settings) -> Figures:
     return {"host": host, "path": _text(own, "path")}
 
 
-def _of_host(host: str, own: Settings) -> Iterator[StepEnd]:
-    if _text(own, "filesystem_type") in NFS:
-        for option, wanted in wrong_options(own).items():
-            name, _equals, value = option.partition("=")
-            yield broken("mount_option", host=host, setting=name, value=value or option, wanted=wanted)
-        if (value := _text(own, "recover_lost_locks")).lower() in TRUE:
-            yield broken("kernel_parameter", host=host, setting="recover_lost_locks", value=value, wanted="N")
-
-
-def wrong_options(own: Settings) -> dict[str, str]:
-    """Return the mount options of an NFS file system that make locks meaningless or let the kernel give up writes, each
-    with the value that is required instead."""
-    words = _text(own, "mount_options").split(",")
-    given = dict(word.partition("=")[::2] for word in words)
-    found = {word: WANTED[word] for word in words if word in WANTED}
-    if given.get("local_lock") in ALL_LOCAL:
-        found[f"local_lock={given['local_lock']}"] = "none"
-    if (version := given.get("vers") or given.get("nfsvers") or "") and not version.startswith("4"):
-        found[f"vers={version}"] = "4 or later"
-    return found
-
-
 def _are_equal(one: Settings, two: Settings, name: str) -> bool:
     return bool(_text(one, name)) and _text(one, name) == _text(two, name)
 
@@ -169,7 +132,6 @@ IDENTITIES = (
     "hostname",
     "pid_namespace",
     "mount_namespace",
-    "recover_lost_locks",
     "nfs4_unique_id",
 )
 PLACE = ("path", "directory_errno")
@@ -187,6 +149,7 @@ def read_settings(given: Any) -> dict[str, Any]:
         **{name: _number(answer.get(name)) for name in NUMBERS},
         "server_address": _address(answer.get("server_address")),
         "directory_exists": answer.get("directory_exists") is True,
+        SETTINGS: str(answer.get(SETTINGS) or ""),
     }
 
 

@@ -22,11 +22,13 @@ from ..._run.findings import (
     NO_FIGURES,
     OTHER_MOUNT,
     QUALIFICATION,
+    SETTING,
     SKIPPED,
     THROTTLED,
     UNUSABLE_TABLES,
     Finding,
 )
+from ..._run.settings import catalogue
 from ..._run.verdicts import FAIL, MISSING, UNREACHABLE
 
 STORAGE, SYSTEM, VIRTUAL, MQ = "storage", "operating system", "virtualization or cloud", "MQ"
@@ -419,8 +421,14 @@ def key_of(finding: Finding, stage: str) -> str:
         return "capacity"
     if kind == QUALIFICATION and finding.get("cause") == NEVER_CERTIFIES:
         return "never"
-    key = _KEYS.get(kind)
+    key = str(finding.get("limit_id")) if kind == SETTING else _KEYS.get(kind)
     return key or (verdict if verdict in (UNREACHABLE, MISSING) else _BY_STAGE.get(stage, "error"))
+
+
+def on_setting(setting_id: str) -> Advice | None:
+    """Return the advice on a setting that is wrong; None if the catalogue does not have it."""
+    setting = catalogue().get(setting_id)
+    return setting and Advice(setting.title, setting.next_step, setting.who, consequence=setting.consequence)
 
 
 def other(key: str, instead: Mapping[str, str] | None = None) -> str:
@@ -430,6 +438,9 @@ def other(key: str, instead: Mapping[str, str] | None = None) -> str:
 
 def of_key(key: str, of_mq: bool = True, instead: Mapping[str, str] | None = None) -> tuple[str, str]:
     """Return the consequence and the next step for a cause that is not about a limit."""
+    setting = on_setting(key)
+    if setting:
+        return setting.consequence, setting.text
     found, next_step = OTHERS[key], other(key, instead)
     if of_mq:
         return found.consequence, next_step

@@ -14,7 +14,7 @@ from typing import Any
 
 from ....module_utils._units import format_count
 from ..._run.findings import LIMIT as OF_LIMIT
-from ..._run.findings import OF_HISTORY, UNMEASURED, reasons_among, row_of
+from ..._run.findings import OF_HISTORY, SETTING, UNMEASURED, reasons_among, row_of
 from ..._run.kinds import opened_for
 from ..._run.verdicts import GOOD, PASS
 from ..folding import brief, fold_names, shorten
@@ -113,7 +113,9 @@ def beside_limits(host: Host, limits: Iterable[LimitEntry]) -> list[dict[str, An
 def is_without_usable_figures(host: Host) -> bool:
     """Return whether something other than a figure decided the verdict of a host that does not pass, such as a write
     that failed. The figures up to that point do not show how close the host comes to its limits."""
-    return host.verdict not in GOOD and any(each["verdict"] == host.verdict for each in unexplained(host))
+    return host.verdict not in GOOD and any(
+        each["verdict"] == host.verdict and each["kind"] != SETTING for each in unexplained(host)
+    )
 
 
 def unexplained(host: Host) -> list[dict[str, Any]]:

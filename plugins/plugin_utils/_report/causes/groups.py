@@ -18,7 +18,7 @@ from functools import cache
 from typing import Any
 
 from ..._english.findings import in_words
-from ..._run.findings import FORESEEN, OF_HISTORY, Finding, reasons_among
+from ..._run.findings import FORESEEN, OF_HISTORY, SETTING, Finding, reasons_among
 from ..._run.findings import LIMIT as OF_LIMIT
 from ..._run.findings import QUALIFICATION as NOT_CERTIFIED
 from ..._run.kinds import CHECK_MODE, KINDS
@@ -64,7 +64,10 @@ def gravest(model: Model) -> str:
     if model.verdict in GOOD:
         return ""
     found = [cause for cause in causes(model) if cause.verdict == model.verdict]
-    without_figures = [cause for cause in found if cause.kind not in (LIMIT, BASELINE, QUALIFICATION, LEFTOVERS)]
+    of_figures = (LIMIT, BASELINE, QUALIFICATION, LEFTOVERS)
+    if any(cause.kind == LIMIT for cause in found):
+        of_figures = (*of_figures, SETTING)  # a figure says more than a setting
+    without_figures = [cause for cause in found if cause.kind not in of_figures]
     if not without_figures or (model.verdict == INCONCLUSIVE and len(without_figures) < len(found)):
         return ""
     unknown = "; nothing is known about the storage" if model.verdict in _UNMEASURED else ""
@@ -91,7 +94,8 @@ def _of_findings(model: Model) -> Iterator[Cause]:
     for host, kind, verdict, finding in found:
         view = _views().get(kind)
         key = "" if view else LEFTOVERS if kind == LEFTOVERS else advice.key_of(finding, host.stage)
-        alike = (view.fault_of(finding) if view else "") or common.get(_texts(finding)) or _shape(finding, host.host)
+        fault = key if kind == SETTING else view.fault_of(finding) if view else ""
+        alike = fault or common.get(_texts(finding)) or _shape(finding, host.host)
         groups.setdefault((kind, verdict, host.stage, key, alike), _Alike(kind, verdict, key)).found.append(
             (host, finding)
         )
@@ -147,7 +151,8 @@ def _findings(host: Host) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
         return
     if host.verdict not in (PASS, host.of_kind.without_verdict):
         kind = host.of_kind.view.cause_of(host)
-        yield from ((kind, finding["verdict"], finding) for finding in unexplained(host))
+        for finding in unexplained(host):
+            yield SETTING if finding["kind"] == SETTING else kind, finding["verdict"], finding
     for finding in reasons_among(host.findings):
         if finding["kind"] in OF_HISTORY:
             of_runs = next((cause for cause, view in _views().items() if view.remembered == finding["kind"]), BASELINE)

@@ -16,6 +16,8 @@ from typing import Any
 from ....module_utils._units import format_count
 from ..._options.table import SHOWN
 from ..._run.columns import ALL_WORKERS
+from ..._run.findings import SETTING
+from ..._run.settings import SETTING_RESULTS, result_of, worst_settings
 from ..._run.table_reader import printable
 from ..._run.verdicts import FAIL, INCONCLUSIVE, PASS, WARN, badness
 from ..._run.words import Words, size_text
@@ -35,7 +37,7 @@ AFTER_OTHERS = True
 
 SHOWN_FINDINGS = 10
 SHOWN_CRITERIA = 12
-SHOWN_WAIVERS = 8
+SHOWN_WAIVERS = 7
 SHOWN_PROFILES = 4
 """How many items are shown; report.json and run.json contain all of them."""
 
@@ -185,6 +187,7 @@ def _method(model: Model) -> list[tuple[str, str]]:
             f"mqops.logdisk {printable(str(model.run.get('collection_version') or 'of an unknown version'))}",
         ),
         ("Tester", shorten(used, LONGEST_TEXT) or "nothing was measured"),
+        ("Settings of hosts", _settings(model.hosts)),
         (
             "Controller",
             printable(
@@ -251,6 +254,22 @@ def _kept(hosts: Iterable[Host]) -> list[list[Any]]:
     ]
 
 
+def _settings(hosts: Iterable[Host]) -> str:
+    """Return how many settings were checked, and which of them are not as expected or could not be read, with the
+    number of volumes."""
+    found: dict[str, Counter[str]] = {result: Counter() for result in SETTING_RESULTS}
+    for host in hosts:
+        for each in worst_settings(host.checked_settings):
+            found[result_of(each)][each["id"]] += 1
+    checked = len({name for counts in found.values() for name in counts})
+    others = [
+        f"{result}: {', '.join(f'{name} ({format_count(count)})' for name, count in sorted(counts.items()))}"
+        for result, counts in found.items()
+        if counts and result != PASS
+    ]
+    return "; ".join([f"{checked} checked", *others]) if checked else "none was checked"
+
+
 def _worst(on: Iterable[tuple[Host, LimitEntry]]) -> str:
     known = [each for each in on if each[1]["worst"]["value"] is not None]
     if not known:
@@ -276,6 +295,12 @@ def _waivers(model: Model) -> list[dict[str, Any]]:
         if limit["worst"]["waiver"]
         for about in (limit["metric"], limit["limit_id"])
     }
+    used |= {
+        (shorten(host.host, LONGEST_TEXT), each["id"])
+        for host in model.hosts
+        for each in host.checked_settings
+        if each.get("waiver")
+    }
     stated = {_parts(waiver) for profile in model.profiles for waiver in profile.data.get("waivers") or []}
     return [{**dict(zip(_WAIVER_KEYS, parts)), "is_used": parts[:2] in used} for parts in sorted(stated)]
 
@@ -300,8 +325,10 @@ def _waiver_of(model: Model, cause: Cause) -> str:
 
 
 def _may_be_waived(model: Model, cause: Cause) -> bool:
-    """Return whether a waiver can excuse a cause on one of its hosts: a waiver excuses a figure that breaks a limit,
-    but never a hard failure."""
+    """Return whether a waiver can excuse a cause on one of its hosts: a waiver excuses a figure that breaks a limit and
+    a wrong setting, but never a hard failure."""
+    if cause.kind == SETTING:
+        return True
     if cause.limit is None or cause.verdict not in (FAIL, INCONCLUSIVE):
         return False
     concerned = {*cause.hosts}

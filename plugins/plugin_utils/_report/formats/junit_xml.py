@@ -2,19 +2,25 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""junit.xml, for systems that show test results: one suite for each host, and one case for each limit. Anything that
+"""junit.xml, for systems that show test results: one suite for each host, and one case for each limit and
+each setting. Anything that
 fails the gate is a failure or an error and never skipped, because skipped cases look like success.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from ..._english.findings import in_words
 from ..._english.limits import and_others
+from ..._english.notes import SETTING_TEXT
+from ..._english.phrases import phrase
+from ..._run.findings import SETTING
+from ..._run.settings import worst_settings
 from ..._run.verdicts import ERROR, FAIL, GOOD, INCONCLUSIVE, MISSING, PASS, UNQUALIFIED, UNREACHABLE, WARN
 from ..causes.cause import beside_limits
 from ..model import NOT_MEASURED, Host, Model
@@ -102,6 +108,7 @@ def _cases(model: Model, host: Host) -> list[Case]:
         return [Case(host.of_kind.view.case, NOT_MEASURED, "check mode: nothing was measured")]
     cases = [_measurement(host)]
     cases.extend(_limit_case(limit) for limit in host.limits)
+    cases.extend(_setting_case(outcome) for outcome in worst_settings(host.checked_settings) if outcome["verdict"])
     if (
         UNQUALIFIED in (model.fleet.get("policy") or {}).get("fail_on", ())
         and host.verdict in GOOD
@@ -115,7 +122,9 @@ def _measurement(host: Host) -> Case:
     """Return the test case of the measurement itself: the part of the host's verdict that is not explained by a
     limit."""
     reasons = [
-        _named(finding.get("limit_id"), in_words(finding, host.words)) for finding in beside_limits(host, host.limits)
+        _named(finding.get("limit_id"), in_words(finding, host.words))
+        for finding in beside_limits(host, host.limits)
+        if finding["kind"] != SETTING
     ]
     name = host.of_kind.view.case
     if host.verdict in GOOD or (host.limits and not reasons):
@@ -129,6 +138,12 @@ def _limit_case(limit: LimitEntry) -> Case:
     name = f"{limit['limit']} ({limit['rows']})" if limit["rows"] else limit["limit"]
     reason = and_others(limit["worst"]["reason"], max(0, limit["rows_not_passed"] - 1))
     return Case(name, limit["verdict"], _named(limit["limit_id"], reason))
+
+
+def _setting_case(outcome: Mapping[str, Any]) -> Case:
+    """Return the test case of a setting. One that could not be read has none."""
+    name = f"setting {outcome['id']}: {outcome['title']}"
+    return Case(name, outcome["verdict"], _named(outcome["id"], phrase(SETTING_TEXT, outcome)))
 
 
 def _named(limit_id: str | None, reason: str) -> str:

@@ -37,6 +37,7 @@ _HOST_KEYS = (
     "profile",
     "profile_sha256",
     "settings",
+    "checked_settings",
     "volume_class",
     "stage",
     "reasons",

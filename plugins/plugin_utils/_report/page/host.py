@@ -18,6 +18,7 @@ from markupsafe import Markup
 from ....module_utils._units import format_duration, format_rate
 from ..._run.columns import ALL_WORKERS
 from ..._run.findings import PLATEAU
+from ..._run.settings import result_of, worst_settings
 from ..._run.shapes import Within, dicts_in, fits
 from ..._run.table_reader import printable
 from ..._run.verdicts import PASS
@@ -91,6 +92,7 @@ def host_section(
         "fidelity": fidelity_of(host),
         "estimates": estimate_section(host, detail.is_full),
         "limits": list(map(partial(_limit, host), host.limits)),
+        "checked_settings": [(each, result_of(each)) for each in worst_settings(host.checked_settings)],
         "facts": _facts(host),
         "reproduction": reproduction(host.host, host.workspace, host.options, parameters, defaults)
         if repeated

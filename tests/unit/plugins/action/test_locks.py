@@ -243,9 +243,10 @@ def test_no_host_of_a_pair_is_tested_without_the_one_that_creates_the_directory(
     monkeypatch.setattr(lock_test, "PairTest", pair_test)
     monkeypatch.setattr(lock_test, "say", lambda *said: None)
     monkeypatch.setattr(lock_test, "profile_of", lambda run, host: None)
+    monkeypatch.setattr(lock_test, "waivers_of", lambda profile, hosts, today: {})
     monkeypatch.setattr(lock_test, "required_of", lambda profile: {"load_s": 1, "takeover_s": 1, "lock_count": 1})
     step = SimpleNamespace(
-        _directory=SimpleNamespace(run={"run_id": "R1"}),
+        _directory=SimpleNamespace(run={"run_id": "R1", "created_at": "2026-11-29T00:00:00Z"}),
         _sides={"db00": lock_test.Side("db00", problem="db00 is full"), "db01": lock_test.side_of("db01", variables())},
         _plans={"db00": variables()["locks_plan"]["lock_test"]},
         _volumes={},

@@ -10,7 +10,7 @@ import os
 import uuid
 
 import pytest
-from ansible_collections.mqops.logdisk.plugins.module_utils import _volume_identity
+from ansible_collections.mqops.logdisk.plugins.module_utils import _block_devices, _volume_identity
 
 UUID = "0b5f3c62-2f5e-4a55-8a4f-6f7c2d1e9a10"
 
@@ -75,6 +75,30 @@ def test_the_driver_is_that_of_the_adapter_with_its_version(system):
     assert system.facts("8:0")["device_driver"] == "megaraid_sas-07.719"
 
 
+def test_the_layers_between_the_file_system_and_its_disks_are_named(system):
+    paths = [system.disk(f"8:{number}", f"pci{number}", {}, "qla2xxx") for number in (1, 2)]
+
+    def above(number, name, uuid, *below):
+        device = system.root / "sys/devices/virtual/block" / name
+        (device / "slaves").mkdir(parents=True)
+        for each in below:
+            (device / "slaves" / each.name).symlink_to(each)
+        if uuid:
+            (device / "dm").mkdir()
+            (device / "dm/uuid").write_text(f"{uuid}\n")
+        return system.number(device, number)
+
+    multipath = above("253:0", "dm-0", "mpath-360000970000197900216533030364246", *paths)
+    partition = above("253:1", "dm-1", "part1-mpath-360000970000197900216533030364246", multipath)
+    volume = above("253:2", "dm-2", "LVM-0b5f3c622f5e4a558a4f6f7c2d1e9a10", partition)
+    above("147:0", "drbd0", "", volume)
+    assert system.facts("147:0")["device_layers"] == "LVM drbd mpath"
+    assert system.facts("253:0")["device_layers"] == "mpath"
+    assert system.facts("8:1")["device_layers"] == ""
+    layers = _block_devices.layers_below("253:2", str(system.root / "sys"))
+    assert layers == [("dm-0", "mpath"), ("dm-2", "LVM")]
+
+
 def test_paths_to_one_disk_count_once_and_several_disks_are_sorted(system):
     paths = [
         system.disk(f"8:{number}", f"pci{number}", {"device/wwid": wwid}, "qla2xxx")
@@ -110,5 +134,5 @@ def test_the_uuid_comes_from_udev_or_from_the_links_or_from_the_kernel(system, m
 
 def test_a_file_system_without_a_disk_has_no_identifier(system, monkeypatch):
     monkeypatch.setattr(_volume_identity, "_of_kernel", lambda directory: "another with each mount")
-    nothing = {"filesystem_uuid": "", "device_ids": "", "device_firmware": "", "device_driver": ""}
+    nothing = {"filesystem_uuid": "", "device_ids": "", "device_firmware": "", "device_driver": "", "device_layers": ""}
     assert system.facts("0:27", "tmpfs") == system.facts(None, None) == system.facts("0:31", "/dev/missing") == nothing

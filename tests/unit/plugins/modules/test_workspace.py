@@ -52,6 +52,7 @@ def options(tmp_path):
         "patience_s": 10,
         "allow": [],
         "mqs_ini": str(tmp_path / "mqs.ini"),
+        "settings": [],
     }
 
 

@@ -30,11 +30,6 @@ def facts(plain_us, sync_us, cache="write back", **others):
             ),
         ),
         (facts(59, 61), "No flush seems to be sent to the device, or it costs nothing"),
-        (
-            facts(52, 94, mount_options="rw,nobarrier"),
-            "The file system is mounted with nobarrier, so it sends no flush",
-        ),
-        ({"mount_options": "rw,barrier=0"}, "The file system is mounted with barrier=0"),
     ],
 )
 def test_what_sends_no_flush_is_noted(known, said):

@@ -55,6 +55,35 @@ def test_a_plateau_is_noted_and_changes_no_verdict():
     )
 
 
+def test_a_wrong_setting_is_a_finding_with_its_id_and_can_be_waived():
+    facts = {"mount_options": "rw,vers=3,soft,wsize=4096"}
+    files = fabricate.tables(fabricate.sweep_rows(), filesystem_type="nfs4")
+    record = measured(files, facts=facts)
+    found = [each for each in record.findings if each["kind"] == "setting"]
+    assert [(each["limit_id"], each["verdict"]) for each in found] == [("SET-002", "fail"), ("SET-001", "warn")]
+    assert "NFS version: 3, expected: 4 or later" in record.reasons
+    assert (record.verdict, record.certified) == ("fail", False)
+    assert [each["id"] for each in record.settings if each["verdict"] is None] == ["SET-010"]
+
+    def waived(until, host="db07"):
+        waiver = {"host": host, "id": "SET-002", "until": until, "reason": "a test"}
+        run = {**RUN, "profile": load_profile({**PROFILE, "waivers": [waiver]}, "").as_dict()}
+        return measured(files, run=run, facts=facts)
+
+    made = waived("2026-11-21")
+    assert made.verdict == "warn"
+    assert "NFS mount (hard or soft): soft, expected: hard (waived: a test)" in made.reasons
+    assert waived("2026-11-20").verdict == waived("2026-11-21", "db08").verdict == "fail"
+
+
+def test_a_preflight_says_which_settings_are_wrong_without_a_verdict():
+    facts = {"filesystem_type": "ext4", "mount_options": "rw,barrier=0"}
+    plan = {"steps": 1, "planned_s": 60, "format_s": 0, "footprint_bytes": 1, "notes": []}
+    record = preflight({**RUN, "created_at": "2026-11-21T00:00:00Z"}, "db07", "log", facts, plan, {})
+    assert record.verdict is None
+    assert record.reasons[1] == "SET-012 would warn: write barriers of the file system: 0, expected: on"
+
+
 def test_a_host_with_a_profile_of_its_own_is_judged_by_it():
     run = {**RUN, "host_profiles": {"db07": load_profile(STRICT, "").as_dict()}}
     files = fabricate.tables(fabricate.sweep_rows())

@@ -164,27 +164,9 @@ BROKEN = [
     ),
     (
         "settings",
-        "mount_option",
-        {"host": "db02", "setting": "local_lock", "value": "all", "wanted": "none"},
-        "db02: the mount option local_lock is all, it must be none",
-    ),
-    (
-        "settings",
-        "kernel_parameter",
-        {"host": "db01", "setting": "nfs.recover_lost_locks", "value": "Y", "wanted": "N"},
-        "db01: the kernel parameter nfs.recover_lost_locks is Y, it must be N",
-    ),
-    (
-        "settings",
-        "other_identity",
-        {"setting": "uid", "value": "1001, 1002"},
-        "the tester has a different uid on db01 than on db02 (1001, 1002)",
-    ),
-    (
-        "settings",
-        "client_identity",
-        {"setting": "machine-id", "value": "4d1c"},
-        "db01 and db02 have the same machine-id (4d1c), so the file server may mistake them for one client",
+        "setting",
+        {"setting_id": "LOCK-001", "title": "NFS version", "host": "db02", "value": "3", "expected": "4 or later"},
+        "NFS version (db02): 3, expected: 4 or later",
     ),
     (
         "settings",
@@ -218,12 +200,6 @@ BROKEN = [
         {},
         "db01 and db02 share one kernel, which manages their locks itself, so nothing is known about the locks of "
         "other machines",
-    ),
-    (
-        "settings",
-        "mount_option",
-        {"host": "db02", "setting": "soft", "value": "soft", "wanted": "hard"},
-        "db02: the mount option soft is set, it must be hard",
     ),
     (
         "second_refused",
@@ -653,13 +629,37 @@ def test_the_figures_of_a_pair_are_one_line(results, text):
     assert record(results).kind_data["pairs"][0]["text"].startswith(text)
 
 
-def test_a_short_lease_is_a_note():
-    made = record(pair(settings={"db01": {"lease_s": 3}, "db02": {"lease_s": "x"}}))
-    assert made.verdict == "pass"
-    assert made.notes == [
-        "The lease of the file server is 3 s. Below 10 s, an ordinary delay of the network can end the locks of a "
-        "working host"
-    ]
+def nfs_of(host, **changes):
+    return {"filesystem_type": "nfs4", "mount_options": "rw,vers=4.2,hard", "machine_id": host, **changes}
+
+
+def test_settings_that_do_not_end_a_test_are_findings_of_its_pair():
+    made = record(pair(settings={"db01": nfs_of("db01", lease_s=3), "db02": nfs_of("db02")}))
+    (found,) = made.findings
+    assert (made.verdict, found["limit_id"], found["step"], found["at"]["first"]) == (
+        "warn",
+        "SET-009",
+        "settings",
+        "db01",
+    )
+    assert made.reasons == ["lease of the file server in seconds (db01): 3, expected: from 10 to 90"]
+    assert {each["id"] for each in made.settings} >= {"SET-001", "SET-005", "SET-009"}
+    assert made.kind_data["pairs"][0]["verdict"] == "warn"
+
+
+def test_a_setting_that_ended_a_test_has_the_id_of_the_setting():
+    figures = {"setting_id": "SET-002", "title": "t", "host": "db01", "value": "soft", "expected": "hard"}
+    ended = {**pair(), "steps": [row("settings", "db01", "db02", "broken", "setting", **figures)]}
+    soft = {"db01": nfs_of("db01", mount_options="rw,vers=4.2,soft"), "db02": nfs_of("db02")}
+    made = record({**ended, "settings": soft})
+    (found,) = made.findings
+    assert (made.verdict, found["limit_id"], found["kind"]) == ("fail", "SET-002", "lock_broken")
+    waived = {"host": "db01", "id": "SET-002", "until": "2099-01-31", "reason": "a test"}
+    made = record(
+        {**pair(), "settings": soft}, profile={"name": "own", "extends": "mq-locks-silver", "waivers": [waived]}
+    )
+    (found,) = made.findings
+    assert (made.verdict, found["limit_id"], found["waiver"]) == ("warn", "SET-002", "a test")
 
 
 def test_a_preflight_has_no_verdict():
