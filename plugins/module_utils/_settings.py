@@ -1,8 +1,8 @@
 # Copyright (c) 2026 mqops contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads settings of a host, without changing anything and without privilege: files of the system, the output of
-commands, and the configuration of queue managers.
+"""Reads settings of a host without changing anything: files of the system, the output of commands, and the
+configuration of queue managers. What this user may not read is unknown.
 
 What is read is stated by the catalogue of the controller (see ``plugin_utils/_run/settings.py``).
 
@@ -156,8 +156,8 @@ def _of_mount(read, context):
 
 
 def _of_kernel(read, context):
-    buffer = ctypes.create_string_buffer(512)
-    state = ctypes.CDLL(None).adjtimex(buffer)
+    adjtimex = getattr(ctypes.CDLL(None), "adjtimex", None)
+    state = adjtimex(ctypes.create_string_buffer(512)) if adjtimex else -1
     return [("", None if state < 0 else "not synchronized" if state == _TIME_ERROR else "synchronized")]
 
 
@@ -195,7 +195,8 @@ def _of_queue_manager(read, context):
 def _disks_of(path):
     mount = _mounts.mount_of(path)
     number = _block_devices.number_below(mount.get("device_number"), mount.get("mount_source"))
-    return set(_block_devices.disks_below(number)) or {mount.get("mount_source")}
+    source = mount.get("mount_source")
+    return set(_block_devices.disks_below(number)) or ({source} if source else set())
 
 
 def _configured(context):

@@ -234,6 +234,11 @@ def test_what_cannot_be_read_does_not_pass(seen):
     assert seen(Host(ini="Log:\n   LogWriteIntegrity\n"))["SET-027"]["verdict"] is None
 
 
+def test_a_disk_that_is_not_known_is_not_the_same_disk(monkeypatch):
+    monkeypatch.setattr(_mounts, "mount_of", lambda path: {})
+    assert _settings._disks_of("/MQHA/log") == set()
+
+
 def test_settings_of_other_file_systems_and_queue_managers_are_left_out(seen):
     assert {*seen(Host(disk("xfs", "")))} == {"SET-012", "SET-018"}
 
