@@ -16,6 +16,7 @@ from ..._english.findings import in_words
 from ..._english.phrases import plural
 from ..._judge.durability import percent_upwards, why_not_certifying
 from ..._judge.judged_records import wanted_cuts
+from ..._report.causes.advice import STORAGE, SYSTEM, talk_to
 from ..._report.causes.cause import decided_by
 from ..._report.folding import brief, more_hosts, shorten
 from ..._report.history.status_section import LONGEST, StatusSection
@@ -90,7 +91,7 @@ class View(facets.View):
         consequence, next_step = (
             " ".join(dict.fromkeys(loss[key] for loss in losses)) for key in ("consequence", "next_step")
         )
-        return consequence, next_step
+        return consequence, f"{next_step} {talk_to(STORAGE, SYSTEM)}"
 
     def headline(self, model: Model) -> str:
         """Return the number of cuts without a loss. It is returned only if it is smaller than a profile requires, or if

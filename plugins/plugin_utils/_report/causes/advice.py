@@ -61,7 +61,12 @@ def together(advices: Sequence[Advice]) -> str:
     """Return the next steps of several pieces of advice, without duplicates, and all the people who can help."""
     who = list(dict.fromkeys(name for advice in advices for name in advice.who))
     steps = " ".join(dict.fromkeys(advice.next_step for advice in advices))
-    return f"{steps} (Talk to: {', '.join(who)}.)" if who else steps
+    return f"{steps} {talk_to(*who)}" if who else steps
+
+
+def talk_to(*who: str) -> str:
+    """Return the sentence that names the people to talk to."""
+    return f"(Talk to: {', '.join(who)}.)"
 
 
 UNDECIDED = "Nothing is proven: this storage may meet the limit or break it."

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..._english.phrases import plural
+from ..causes.advice import STORAGE, SYSTEM, talk_to
 from ..changes import change_text, percent
 from ..folding import fold_names
 
@@ -23,6 +24,7 @@ _ACCEPT = (
     "If the new level is intended, certify once with gate_baseline_accept: true, or set drift_since to the day of the "
     "change."
 )
+_WHO = talk_to(STORAGE, SYSTEM)
 _SHOWN_CHANGES = 3
 
 
@@ -93,9 +95,10 @@ def _look_at(found: Iterable[Item]) -> str:
     """Return the next step for volumes or change points: to examine what else changed, if that is known."""
     changes = dict.fromkeys(change_text(change, "\u2192") for each in found for change in each["changes"])
     if not changes:
-        return "No recorded fact changed, so ask what was changed at the storage, its links or its load in between."
+        unknown = "No recorded fact changed, so ask what was changed at the storage, its links or its load in between."
+        return f"{unknown} {_WHO}"
     shown = ", ".join([*changes][:_SHOWN_CHANGES])
-    return f"Undo what changed at the same time on one volume, and certify it again: {shown}."
+    return f"Undo what changed at the same time on one volume, and certify it again: {shown}. {_WHO}"
 
 
 def _decide(hosts: Sequence[Item]) -> str:

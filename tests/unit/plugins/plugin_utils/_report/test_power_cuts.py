@@ -46,7 +46,9 @@ def test_the_summary_says_what_was_kept_lost_and_not_seen(cuts):
         "Cutting the power of the chassis tests the host, its controller and its local drives.",
     ]
     assert "cut 2: 63 acknowledged writes at the end are gone (258,048 bytes, 20.2 ms of writing)" in text
-    assert LOSSES[0].consequence in text and f"Next: {LOSSES[0].next_step}" in text
+    assert (
+        LOSSES[0].consequence in text and f"Next: {LOSSES[0].next_step} (Talk to: storage, operating system.)" in text
+    )
     assert "collect.yml" not in text
     assert (
         "1 of 2 cuts were made" in text

@@ -131,6 +131,9 @@ def a_drift():
     return "".join(render_drift(test_drift.drift(*volumes)))
 
 
+TALK_TO = "(Talk to: storage, operating system.)"
+
+
 @needs_a_browser
 @pytest.mark.parametrize("width", [360, 1280])
 @pytest.mark.parametrize(
@@ -140,13 +143,22 @@ def a_drift():
             a_comparison,
             "\u2717 worse",
             [".result", ".counts", "#causes", "#hosts", "#changes"],
-            ["1 volume (db0.prod.example.com) became slower, the most: db0.prod.example.com 4.2 \u00d7", "Next:"],
+            [
+                "1 volume (db0.prod.example.com) became slower, the most: db0.prod.example.com 4.2 \u00d7",
+                "Next:",
+                TALK_TO,
+            ],
         ),
         (
             a_drift,
             "\u2717 drift",
             [".result", ".worst svg.drift", ".counts", "#causes", "#volumes", "#charts"],
-            ["db0.prod.example.com: 1 of 2 rows beyond the limit", "Next: Undo what changed", "kernel 6.1 \u2192 6.12"],
+            [
+                "db0.prod.example.com: 1 of 2 rows beyond the limit",
+                "Next: Undo what changed",
+                "kernel 6.1 \u2192 6.12",
+                TALK_TO,
+            ],
         ),
     ],
 )
