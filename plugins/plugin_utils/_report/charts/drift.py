@@ -137,7 +137,7 @@ class _Canvas:
 
     def event(self, event: Mapping[str, Any]) -> list[Markup]:
         """Return a change point: a line before the first certificate after the change, and the size of the change."""
-        most = f"changed {percent(max((row['change'] for row in event['rows']), key=abs))}"
+        most = f"level {percent(max((row['change'] for row in event['rows']), key=abs))}"
         place = min(self._x.place(event["place"] - 0.5), WIDTH - 34)
         name, words = ("point preliminary", f"{most}?") if event["preliminary"] else ("point", most)
         return [self._upright(name, event["place"]), text("point", place, _TOP - 7, words, "middle")]

@@ -185,7 +185,7 @@ def test_a_chart_marks_what_counts_what_does_not_and_what_is_beyond():
     assert svg.count('class="dots pale') == 2
     assert svg.count('class="limit"') == 1
     assert re.findall(r'class="mark"[^>]*>([^<]+)<', svg) == ["◇", "K•", "F"]
-    assert re.findall(r'class="point"[^>]*>([^<]+)<', svg) == ["changed +25 %", "changed +25 %?"]
+    assert re.findall(r'class="point"[^>]*>([^<]+)<', svg) == ["level +25 %", "level +25 %?"]
     assert svg.count('path class="point preliminary"') == 1
 
 
