@@ -135,7 +135,8 @@ def _output(command):
     """Return what a command prints; None if it cannot be run or fails."""
     environment = dict(PATH=_PATH, LC_ALL="C")
     try:
-        done = subprocess.run(
+        # run_command has no time limit.
+        done = subprocess.run(  # pylint: disable=ansible-bad-function
             command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
