@@ -169,6 +169,8 @@ def test_the_first_screen_says_what_is_bad_and_what_to_do(browser, tmp_path, mak
     tops = browser.run(f"{json.dumps(parts)}.map(part => document.querySelector(part).getBoundingClientRect().top)")
     assert tops == sorted(tops) and tops[parts.index("#causes")] < 800
     assert browser.run("document.querySelector('.result strong').textContent") == verdict
+    assert browser.run("document.documentElement.scrollWidth") <= width
+    assert browser.run("document.querySelector('.result').scrollWidth <= document.querySelector('.result').clientWidth")
     text = browser.run("document.querySelector('.causes').textContent").replace("\n", " ")
     assert [words for words in told if words not in text] == []
     # The consequence precedes the next step.
