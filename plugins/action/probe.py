@@ -140,10 +140,9 @@ class ActionModule(RemoteAction):
         ready = [volume_layout(planned[name], found[name], False) for name in planned if name not in errors]
         if not ready:
             return {**none_left(Workspace.stage, errors), "facts": known["facts"]}
-        return {
-            **known,
-            "workspace": {**layout(ready, self._plan["options"]), "asked": {**self._workspace, "settings": []}},
-        }
+        # The settings have been read, and need not be read again when the workspaces are created.
+        asked = {**self._workspace, "settings": []}
+        return {**known, "workspace": {**layout(ready, self._plan["options"]), "asked": asked}}
 
 
 def can_build(options: Mapping[str, Any], found: Mapping[str, Any]) -> bool:

@@ -26,22 +26,24 @@ def number_below(device_number, mount_source):
     return device_number or "none"
 
 
+def known_number_below(device_number, mount_source):
+    """Return the same, or a number that no device has if the source of the mount cannot be inspected."""
+    try:
+        return number_below(device_number, mount_source)
+    except OSError:
+        return "none"
+
+
 def disks_below(number, sysfs="/sys"):
     """Return the sysfs directories of the whole disks below a block device, and below the other devices of its file
     system, if there are any. Empty if there is no such device."""
-    directory = os.path.realpath(os.path.join(sysfs, "dev", "block", number))
-    if not os.path.isdir(directory):
-        return []
-    return sorted(set().union(*(_disks(device) for device in _devices_of_file_system(directory, sysfs))))
+    return sorted(set().union(*(_disks(device) for device in _devices_of_file_system(number, sysfs))))
 
 
 def layers_below(number, sysfs="/sys"):
     """Return the devices between a file system on a block device and its disks, each as its name and its kind: the
     prefix of the UUID of a device-mapper device (mpath, LVM, CRYPT), drbd or md."""
-    directory = os.path.realpath(os.path.join(sysfs, "dev", "block", number))
-    if not os.path.isdir(directory):
-        return []
-    return sorted(set().union(*(_layers(device) for device in _devices_of_file_system(directory, sysfs))))
+    return sorted(set().union(*(_layers(device) for device in _devices_of_file_system(number, sysfs))))
 
 
 def _layers(directory, depth=0):
@@ -59,9 +61,12 @@ def _layers(directory, depth=0):
     return found
 
 
-def _devices_of_file_system(directory, sysfs):
+def _devices_of_file_system(number, sysfs):
     """Return the sysfs directories of all devices of the mounted file system on a block device. A mount shows only one
-    device, but a btrfs file system may be on several."""
+    device, but a btrfs file system may be on several. Empty if there is no such device."""
+    directory = os.path.realpath(os.path.join(sysfs, "dev", "block", number))
+    if not os.path.isdir(directory):
+        return []
     name = glob.escape(os.path.basename(directory))
     (btrfs,) = glob.glob(os.path.join(glob.escape(sysfs), "fs", "btrfs", "*", "devices", name))[:1] or [""]
     devices = glob.glob(os.path.join(glob.escape(os.path.dirname(btrfs)), "*")) if btrfs else []

@@ -40,7 +40,7 @@ def readings(wanted, facts, disks, queue_managers, mqs_ini):
     ``wanted`` are entries with ``id``, ``when`` and ``read``; ``facts`` describe the file system, and ``disks`` are the
     names of its disks. The ``queue_managers`` are those whose logs are tested.
     """
-    context = dict(facts=facts, disks=disks, queue_managers=queue_managers, mqs_ini=mqs_ini, commands={})
+    context = dict(facts=facts, disks=disks, queue_managers=queue_managers, mqs_ini=mqs_ini, known={})
     found = {}
     for entry in wanted:
         if applies(entry["when"], facts):
@@ -93,10 +93,7 @@ def _paths(template, context):
 
 def _multipath_devices(context):
     facts = context["facts"]
-    try:
-        number = _block_devices.number_below(facts.get("device_number"), facts.get("mount_source"))
-    except OSError:
-        return []
+    number = _block_devices.known_number_below(facts.get("device_number"), facts.get("mount_source"))
     return [name for name, kind in _block_devices.layers_below(number) if kind == "mpath"]
 
 
@@ -124,11 +121,16 @@ def _matches(read, text):
 
 
 def _of_command(read, context):
-    """Run a command that only shows something. The same command is run once."""
+    """Run a command that only shows something."""
     command = tuple(read["command"])
-    if command not in context["commands"]:
-        context["commands"][command] = _output(command)
-    return [("", each) for each in _matches(read, context["commands"][command])]
+    return [("", each) for each in _matches(read, _once(context, command, lambda: _output(command)))]
+
+
+def _once(context, key, function):
+    """Return the result of a function that several settings need. It is called once."""
+    if key not in context["known"]:
+        context["known"][key] = function()
+    return context["known"][key]
 
 
 def _output(command):
@@ -195,14 +197,15 @@ def _of_queue_manager(read, context):
 
 def _disks_of(path):
     mount = _mounts.mount_of(path)
-    number = _block_devices.number_below(mount.get("device_number"), mount.get("mount_source"))
     source = mount.get("mount_source")
+    number = _block_devices.number_below(mount.get("device_number"), source)
     return set(_block_devices.disks_below(number)) or ({source} if source else set())
 
 
 def _configured(context):
     """Return the stanzas in mqs.ini of the queue managers whose logs are tested."""
-    stanzas = _queue_managers.configured_stanzas(context["mqs_ini"])
+    path = context["mqs_ini"]
+    stanzas = _once(context, path, lambda: _queue_managers.configured_stanzas(path))
     return sorted((name, stanzas[name]) for name in context["queue_managers"] if name in stanzas)
 
 

@@ -57,10 +57,7 @@ def read_counters(device_number, mount_source, ioctl=fcntl.ioctl, sysfs="/sys", 
     ``device`` and ``serial`` name the volume, ``monotonic_s`` is the time of reading, and each limit has the time in us
     during which it was reached. The list is empty if there is no such volume, or if this user may not query it.
     """
-    try:
-        disks = _block_devices.disks_below(_block_devices.number_below(device_number, mount_source), sysfs)
-    except OSError:
-        return []
+    disks = _block_devices.disks_below(_block_devices.known_number_below(device_number, mount_source), sysfs)
     found = []
     for disk in disks:
         try:

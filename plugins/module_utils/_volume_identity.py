@@ -62,10 +62,7 @@ def facts(directory, device_number, mount_source, sysfs="/sys", run="/run", dev=
     """Return facts about the volume that holds an existing ``directory``: ``filesystem_uuid``, ``device_ids``,
     ``device_firmware``, ``device_driver`` and ``device_layers`` (the kinds of devices above the disks). The values of
     several disks are sorted, and separated by blanks."""
-    try:
-        number = _block_devices.number_below(device_number, mount_source)
-    except OSError:
-        number = "none"
+    number = _block_devices.known_number_below(device_number, mount_source)
     disks = _block_devices.disks_below(number, sysfs)
     return dict(
         filesystem_uuid=_of_udev(number, run) or _of_links(number, dev) or (_of_kernel(directory) if disks else ""),

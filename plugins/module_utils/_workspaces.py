@@ -49,10 +49,7 @@ def layout_of(p, volume, part):
 def disks_of(facts):
     """Return the names of the disks below a file system or, if sysfs does not show them, the device number and source
     of the file system."""
-    try:
-        disks = _block_devices.disks_below(_block_devices.number_below(facts["device_number"], facts["mount_source"]))
-    except OSError:
-        disks = []
+    disks = _block_devices.disks_below(_block_devices.known_number_below(facts["device_number"], facts["mount_source"]))
     return [os.path.basename(disk) for disk in disks] or ["%s %s" % (facts["device_number"], facts["mount_source"])]
 
 

@@ -205,7 +205,7 @@ def _ends_step(limit: Limit, profile: Profile, host: str) -> bool:
         and not limit.message_size
         and (limit.metric.name in ANY_TIME or is_tested)
         and 1 <= limit.threshold_ns <= LONGEST_THRESHOLD_NS
-        and not any(waiver.host == host and waiver.excuses(limit.metric.name, limit.id) for waiver in profile.waivers)
+        and not profile.waiver_of((host,), limit.metric.name, limit.id)
     )
 
 

@@ -330,12 +330,7 @@ def _evidence_keys(comparison: Comparison) -> Judgement:
 
 
 def _waive(judgement: Judgement, case: Case, hosts: Container[str]) -> Judgement:
-    waivers = (
-        waiver
-        for waiver in case.profile.waivers
-        if waiver.host in hosts and waiver.excuses(judgement["metric"], judgement["limit_id"])
-    )
-    waiver = max(waivers, key=lambda candidate: candidate.until, default=None)
+    waiver = case.profile.waiver_of(hosts, judgement["metric"], judgement["limit_id"])
     if waiver is None:
         return judgement
     judgement["details"]["waiver"] = {"text": waiver.reason, "until": waiver.until.isoformat()}

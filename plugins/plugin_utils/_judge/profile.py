@@ -8,7 +8,7 @@ dates."""
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -240,6 +240,12 @@ class Profile:
             limit.threshold_ns for limit in self.limits if limit.metric.allowed_share is not None and limit.is_counted
         }
         return sorted(threshold for threshold in thresholds if 1 <= threshold <= LONGEST_THRESHOLD_NS)
+
+    def waiver_of(self, hosts: Container[str], metric: str, limit_id: str) -> Waiver | None:
+        """Return the waiver for one of some hosts that covers a metric or an id, the one that is valid for longest;
+        None if there is none. It may have expired."""
+        found = (waiver for waiver in self.waivers if waiver.host in hosts and waiver.excuses(metric, limit_id))
+        return max(found, key=lambda waiver: waiver.until, default=None)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the profile as plain data that load_profile reads back to an equal profile. Values that require

@@ -10,9 +10,10 @@ import datetime
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from .._estimate.target import target_of
 from .._run.findings import SETTING, Finding, finding
 from .._run.kinds import DEFAULT
-from .._run.settings import Outcome, outcomes_of, outcomes_of_pair, worst_of_each
+from .._run.settings import Outcome, catalogue, outcomes_of, outcomes_of_pair, worst_of_each
 from .._run.shapes import Facts
 from .._run.verdicts import FAIL, WARN
 from .profile import Profile, Waiver
@@ -35,11 +36,10 @@ def judge_settings_of_pair(
 def derived(facts: Facts) -> dict[str, Any]:
     """Return facts with the time in which the load that the volume must carry fills the primary files of the log. A log
     also contains headers, so it is filled at least as soon."""
-    log_bytes, size, rate = (
-        facts.get(name) for name in ("queue_manager_log_set_bytes", "target_message_bytes", "target_messages_per_s")
-    )
-    known = all(isinstance(each, (int, float)) and each > 0 for each in (log_bytes, size, rate))
-    return {**facts, "queue_manager_log_s": round(log_bytes / (size * rate), 1) if known else None}
+    log_bytes, target = facts.get("queue_manager_log_set_bytes"), target_of(facts)
+    known = isinstance(log_bytes, int) and target
+    log_s = round(log_bytes / (target.message_bytes * target.messages_per_s), 1) if known else None
+    return {**facts, "queue_manager_log_s": log_s}
 
 
 def _judged(
@@ -55,8 +55,9 @@ def _judged(
 
 
 def waivers_of(profile: Profile, hosts: Collection[str], today: datetime.date) -> dict[str, Waiver]:
-    """Return the valid waivers that name an id, by the id."""
-    return {each.limit_id: each for each in profile.waivers if each.host in hosts and each.until >= today}
+    """Return the valid waivers for settings of these hosts, by the id of the setting."""
+    found = {setting_id: profile.waiver_of(hosts, "", setting_id) for setting_id in catalogue()}
+    return {setting_id: waiver for setting_id, waiver in found.items() if waiver and waiver.until >= today}
 
 
 _OF_FINDING = ("title", "subject", "value", "expected", "others", "waiver")

@@ -269,6 +269,7 @@ _TITLES: Mapping[str, Mapping[str, str]] = {
         "device_ids": "Identifiers of the disks",
         "device_firmware": "Firmware",
         "device_driver": "Driver",
+        "device_layers": "Layers above the disks",
         "array_settings": "Settings of the array, from the inventory",
         "device_shared_with": "Tests of other runs on the same disks",
         "device_read_bytes": "Read during the test",

@@ -63,8 +63,9 @@ class Setting:
     check: Mapping[str, Any]
     who: tuple[str, ...]
 
-    def values(self, facts: Facts) -> list[tuple[str, str | None]]:
-        """Return the values on a host, each with its subject; none if the setting does not apply to it."""
+    def values(self, facts: Facts, read: Mapping[str, Any]) -> list[tuple[str, str | None]]:
+        """Return the values on a host, each with its subject; none if the setting does not apply to it. ``read`` holds
+        what the host read, by id."""
         if not applies(self.when, facts):
             return []
         if "mount_option" in self.read:
@@ -72,7 +73,7 @@ class Setting:
         if "fact" in self.read:
             known = [facts.get(name) for name in self.read["fact"]]
             return [("", ":".join(map(str, known)))] if all(each not in (None, "") for each in known) else []
-        return _readings(facts, self.id)
+        return _pairs(read.get(self.id))
 
     def is_right(self, value: str) -> bool:
         """Return whether a value is as expected. A text where a number is expected is not."""
@@ -154,11 +155,12 @@ def read_on_host(kind: str = DEFAULT.name) -> list[dict[str, Any]]:
 
 def outcomes_of(kind: str, facts: Facts) -> list[Outcome]:
     """Return the outcomes of the settings that apply to a host with these facts, in a run of a kind."""
+    read = _readings(facts)
     return [
         setting.outcome(kind, subject, value, value is not None and setting.is_right(value))
         for setting in catalogue().values()
         if kind in setting.severity and "pair" not in setting.check
-        for subject, value in setting.values(facts)
+        for subject, value in setting.values(facts, read)
     ]
 
 
@@ -179,7 +181,7 @@ def _compared(kind: str, settings: Mapping[str, Facts]) -> Iterator[Outcome]:
         wanted, unless = setting.check.get("pair"), setting.check.get("unless")
         if kind not in setting.severity or not wanted or (unless and one.get(unless) and two.get(unless)):
             continue
-        values = [value for facts in (one, two) for _subject, value in setting.values(facts)]
+        values = [value for facts in (one, two) for _subject, value in setting.values(facts, {})]
         if len(values) == 2:
             is_right = (values[0] == values[1]) == (wanted == ALIKE)
             yield setting.outcome(kind, " and ".join(settings), ", ".join(dict.fromkeys(map(str, values))), is_right)
@@ -223,13 +225,17 @@ def _mount_option(facts: Facts, names: Iterable[str]) -> str | None:
     return next((given[name] for name in names if name in given), "")
 
 
-def _readings(facts: Facts, setting_id: str) -> list[tuple[str, str | None]]:
-    """Return what a host read, which is untrusted."""
+def _readings(facts: Facts) -> Mapping[str, Any]:
+    """Return what a host read, by id, which is untrusted."""
     try:
         read = json.loads(facts[SETTINGS])
     except (KeyError, TypeError, ValueError, RecursionError):
-        return []
-    pairs = read.get(setting_id) if isinstance(read, Mapping) else None
+        return {}
+    return read if isinstance(read, Mapping) else {}
+
+
+def _pairs(pairs: Any) -> list[tuple[str, str | None]]:
+    """Return the subjects and values that a host read, which are untrusted."""
     known = [each for each in (pairs if isinstance(pairs, list) else []) if isinstance(each, (list, tuple))]
     return [(_text(each[0]) or "", _text(each[1])) for each in known[:MOST_VALUES] if len(each) == 2]
 

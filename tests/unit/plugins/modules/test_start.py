@@ -119,13 +119,7 @@ def uncreated(options, tmp_path, monkeypatch):
     options["volumes"][0].update(paths=[path], run_directories=[run], directories=[os.path.join(run, "QM1")])
     part = {"path": path, "places": [], "footprint_bytes": 1 << 20, "direct_sizes": []}
     volume = {"name": "log", "queue_managers": ["QM1"], "expect_mount": "", "parts": [part], "devices": []}
-    asked = {
-        "allow": [],
-        "mqs_ini": str(tmp_path / "mqs.ini"),
-        "owner": "",
-        "may_ask_for_privilege": True,
-        "settings": [],
-    }
+    asked = {"allow": [], "mqs_ini": str(tmp_path / "mqs.ini"), "owner": "", "may_ask_for_privilege": True}
     reserve = {"reserve_bytes": 0, "reserve_share": None, "settings": []}
     options["workspace"] = {**asked, **reserve, "run_id": RUN, "volumes": [volume], "patience_s": 10}
     return options

@@ -120,8 +120,12 @@ CASES = {
         "Manual",
     ),
     "SET-029": (
-        Host(queue_manager_log_set_bytes=1 << 30, target_message_bytes=2048, target_messages_per_s=5000),
-        Host(queue_manager_log_set_bytes=1 << 26, target_message_bytes=2048, target_messages_per_s=5000),
+        Host(
+            queue_manager_log_set_bytes=1 << 30, target_message_bytes=2048, target_messages_per_s=5000, target_clients=1
+        ),
+        Host(
+            queue_manager_log_set_bytes=1 << 26, target_message_bytes=2048, target_messages_per_s=5000, target_clients=1
+        ),
         "6.6",
     ),
     "SET-030": (Host(nfs(GOOD_NFS)), Host(nfs(f"{GOOD_NFS},sync")), "sync"),
